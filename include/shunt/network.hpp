@@ -1,0 +1,261 @@
+// A feed-forward network: made from a list of layers, trained, asked, saved.
+//
+// A network is used by one thread at a time. Everything here throws shunt::Error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shunt/backend.hpp"
+
+namespace shunt {
+
+// --- what a network is made of -------------------------------------------------------------------
+
+enum class LayerKind { dense, embed, relu, tanh, sigmoid };
+
+struct Layer {
+    LayerKind kind = LayerKind::dense;
+    std::int64_t size = 0;  // outputs of dense, numbers per token of embed
+
+    bool operator==(const Layer&) const = default;
+};
+
+inline Layer dense(std::int64_t outputs) {
+    return {LayerKind::dense, outputs};
+}
+inline Layer embed(std::int64_t numbers) {
+    return {LayerKind::embed, numbers};
+}
+inline Layer relu() {
+    return {LayerKind::relu};
+}
+inline Layer tanh() {
+    return {LayerKind::tanh};
+}
+inline Layer sigmoid() {
+    return {LayerKind::sigmoid};
+}
+
+// "dense:8", "tanh": the same names in C++, in the tool and in the file.
+std::string to_string(const Layer& layer);
+std::vector<Layer> parse_layers(std::string_view text);  // "dense:8,tanh,dense:2"
+
+enum class LossKind { softmax, mse };
+std::string_view to_string(LossKind loss);
+LossKind parse_loss(std::string_view text);  // the error lists them
+
+struct Tokens {
+    std::int64_t count = 0;  // tokens per sample
+    std::int64_t vocab = 0;  // rows of the embedding's table
+};
+
+// Numbers per sample, or tokens.
+struct Input {
+    std::int64_t size = 0;
+    Tokens tokens = {};
+
+    Input() = default;
+    Input(std::int64_t numbers) : size(numbers) {}
+    Input(Tokens t) : tokens(t) {}
+    bool is_tokens() const { return tokens.count != 0 || tokens.vocab != 0; }
+};
+
+struct NetworkOptions {
+    Input input = {};           // required
+    std::vector<Layer> layers;  // required
+    LossKind loss = LossKind::softmax;
+    double seed = 1;      // of the network's own generator: initial weights, then all shuffles
+    std::string backend;  // plain, cpu, gpu, auto; empty: SHUNT_BACKEND, else auto
+    int threads = 0;      // as BackendOptions
+};
+
+// --- samples -------------------------------------------------------------------------------------
+
+// Rows of inputs with their answers. `inputs` or `tokens`, `classes` (softmax) or `targets` (mse);
+// fill the vectors or add sample by sample. Lengths and values are checked when they are used.
+struct Samples {
+    std::vector<double> inputs;          // n × n_in
+    std::vector<std::uint32_t> tokens;   // n × tokens per sample
+    std::vector<std::uint32_t> classes;  // n, from 0
+    std::vector<double> targets;         // n × n_out
+    std::vector<double> weights;         // n, or empty: all 1
+    std::size_t n = 0;
+
+    std::size_t size() const { return n; }
+
+    // Refuses a length that differs from the first sample's, and a negative class.
+    Samples& add(std::span<const double> input, std::int64_t sample_class, double weight = 1);
+    Samples& add(std::span<const double> input, std::span<const double> target, double weight = 1);
+    Samples& add(std::span<const std::uint32_t> input, std::int64_t sample_class, double weight = 1);
+    Samples& add(std::span<const std::uint32_t> input, std::span<const double> target, double weight = 1);
+    Samples& add(std::initializer_list<double> input, std::int64_t sample_class, double weight = 1);
+    Samples& add(std::initializer_list<double> input, std::initializer_list<double> target, double weight = 1);
+};
+
+// --- training ------------------------------------------------------------------------------------
+
+enum class OptimizerKind { sgd, adam };
+std::string_view to_string(OptimizerKind kind);
+OptimizerKind parse_optimizer(std::string_view text);
+
+struct OptimizerOptions {
+    OptimizerKind optimizer = OptimizerKind::adam;
+    std::optional<double> lr;  // not given: adam 0.005, sgd 0.1
+    double momentum = 0.9;     // sgd
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    double weight_decay = 0;  // decoupled: values *= 1 − lr·weight_decay; biases are left alone
+};
+
+struct TrainOptions : OptimizerOptions {
+    std::int64_t epochs = 10;
+    std::int64_t batch = 16;
+    double lr_decay = 1;                   // the learning rate times this after each epoch
+    const Samples* validate = nullptr;     // held-out samples, their loss taken after each epoch
+    std::optional<std::int64_t> patience;  // epochs without improvement; then the best weights are restored
+    double min_delta = 0;                  // improvement means watched < best − min_delta
+    std::optional<double> target_loss;     // ends the run when an epoch's mean loss is at most this
+    std::stop_token stop = {};             // ends it after the step under way
+
+    // With patience: what replaces the watched loss (smaller is better).
+    std::function<double(double training, std::optional<double> validation)> watch;
+    std::function<bool(std::int64_t epoch, double loss)> on_epoch;       // false ends the run
+    std::function<void(std::int64_t step, std::int64_t steps)> on_step;  // of the whole run, to show progress
+};
+
+enum class Stopped { epochs, patience, on_epoch, target_loss, interrupted };
+std::string_view to_string(Stopped reason);
+
+struct Epoch {
+    std::int64_t epoch = 0;            // from 1
+    double loss = 0;                   // mean over the training samples
+    std::optional<double> validation;  // mean
+};
+
+struct TrainResult {
+    double loss = 0;  // mean of the last complete epoch (also when better weights were restored)
+    Stopped stopped = Stopped::epochs;
+    std::vector<Epoch> history;
+    std::int64_t best_epoch = 0;  // whose weights the network has: the best one with patience, else the last
+    double seconds = 0;
+};
+
+// Updates tensors by their gradients. A network has one of its own for each train(); this is the
+// same one for a program with its own parameters.
+class Optimizer {
+public:
+    struct Parameter {
+        Tensor value, gradient;
+        std::size_t n_decayed = 0;  // how many values from the start weight decay applies to
+    };
+
+    Optimizer(const OptimizerOptions& options, std::shared_ptr<Backend> backend, std::vector<Parameter> parameters);
+
+    void step(double scale = 1);  // scale: 1 / samples for summed gradients
+
+    double lr = 0;  // read at each step
+
+private:
+    OptimizerOptions options_;
+    std::shared_ptr<Backend> backend_;
+    std::vector<Parameter> parameters_;
+    std::vector<Tensor> m_, v_;
+    std::int64_t t_ = 0;
+};
+
+// --- the network ---------------------------------------------------------------------------------
+
+using Weights = std::vector<std::vector<double>>;  // one list a parameter tensor, in params order
+
+// What a network is, without a backend, an optimizer or its generator's state.
+struct NetworkState {
+    int version = 1;
+    Input input;
+    LossKind loss = LossKind::softmax;
+    double seed = 1;
+    std::vector<Layer> layers;
+    Weights weights;
+};
+
+// Weights as little-endian doubles, one byte string a list, and back.
+std::vector<std::string> freeze_weights(const Weights& weights);
+Weights thaw_weights(std::span<const std::string> bytes);
+
+struct Parameter {
+    std::size_t layer = 0;
+    std::string name;  // "W", "b" or "E"
+    Shape shape;       // W [n_out, n_in], b [1, n_out], E [vocab, numbers]
+};
+
+class Network {
+public:
+    explicit Network(const NetworkOptions& options);
+    explicit Network(const NetworkState& state, const std::string& backend = "", int threads = 0);
+    ~Network();
+    Network(Network&&) noexcept;
+    Network& operator=(Network&&) noexcept;
+
+    // Trains and returns how it went. Optimizer state starts at zero; the weights and the generator
+    // go on from where they are. The final weights are in the network.
+    TrainResult train(const Samples& samples, const TrainOptions& options = {});
+
+    // Forward, loss and backward without an update: gradients() are summed over the samples.
+    double backprop(const Samples& samples);
+
+    // Raw outputs of one sample (the logits under softmax).
+    std::vector<double> forward(std::span<const double> input) const;
+    std::vector<double> forward(std::span<const float> input) const;
+    std::vector<double> forward(std::span<const std::uint32_t> tokens) const;
+
+    // Probabilities under softmax (computed in double from the logits), the outputs under mse.
+    std::vector<double> predict(std::span<const double> input) const;
+    std::vector<double> predict(std::span<const float> input) const;
+    std::vector<double> predict(std::span<const std::uint32_t> tokens) const;
+
+    // The same for many samples, row after row [n × n_out]. Answers in `samples` are not looked at.
+    std::vector<double> forward_all(const Samples& samples) const;
+    std::vector<double> predict_all(const Samples& samples) const;
+
+    std::uint32_t classify(std::span<const double> input) const;  // ties: the lowest class
+    std::uint32_t classify(std::span<const std::uint32_t> tokens) const;
+    std::vector<std::uint32_t> classify_all(const Samples& samples) const;
+    double accuracy(const Samples& samples) const;  // share of samples with the right class
+    double loss(const Samples& samples) const;      // summed, not the mean
+
+    std::size_t n_in() const;  // numbers, or tokens, per sample
+    std::size_t n_out() const;
+    std::size_t n_params() const;
+    const Input& input() const;
+    const std::vector<Layer>& layers() const;
+    LossKind loss_kind() const;
+    double seed() const;
+    std::vector<Parameter> params() const;  // in layer order, W before b
+
+    Weights weights() const;
+    Weights gradients() const;  // of the latest backprop or training step
+    Network& set_weights(const Weights& weights);
+
+    std::string_view backend() const;           // the one it is on now
+    std::uint64_t generation() const;           // +1 for each training step and each set_weights
+    const std::vector<Epoch>& history() const;  // of the latest train
+
+    NetworkState state() const;
+
+    // One safetensors file with a description inside. Written under a temporary name, then renamed.
+    const Network& save(const std::string& file) const;
+    static Network load(const std::string& file, const std::string& backend = "", int threads = 0);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shunt
