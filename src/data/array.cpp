@@ -163,8 +163,9 @@ void add_columns(Table& table, const Array& array, const std::string& name) {
     const std::size_t cols = array.cols();
     for (std::size_t c = 0; c < cols; ++c) {
         const std::string number = name.empty() || cols > 1 ? std::to_string(c + 1) : "";
-        table.columns.push_back({.name = (name.empty() ? "c" : name) + number});
-        table.columns.back().numbers.resize(array.rows());
+        Column& column = table.columns.emplace_back();
+        column.name = (name.empty() ? "c" : name) + number;
+        column.numbers.resize(array.rows());
     }
     table.rows = array.rows();
     with_type(array, [&](auto type) { fill<decltype(type)>(table, first, array); });
@@ -176,11 +177,14 @@ Column label_column(const Array& array) {
                     array.source + ": labels are one number a row; these are " + shape_text(array.shape) + ".");
     }
     if (array.kind == ItemKind::floating) {
-        Table table{.source = array.source};
+        Table table;
+        table.source = array.source;
         add_columns(table, array, "label");
         return std::move(table.columns[0]);
     }
-    Column column{.name = "label", .kind = ColumnKind::text};
+    Column column;
+    column.name = "label";
+    column.kind = ColumnKind::text;
     with_type(array, [&](auto type) {
         using T = decltype(type);
         using Whole = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;

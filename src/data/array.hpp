@@ -13,13 +13,13 @@ namespace shunt::data {
 enum class ItemKind { floating, signed_integer, unsigned_integer, boolean };
 
 struct Array {
-    std::string source;  // the file's name, for messages
+    std::string source = {};  // the file's name, for messages
     ItemKind kind = ItemKind::floating;
     std::size_t item_size = 8;
     bool big_endian = false;
     bool fortran_order = false;  // the first index runs fastest
-    std::vector<std::uint64_t> shape;
-    std::string bytes;  // of the file; the items are its end
+    std::vector<std::uint64_t> shape = {};
+    std::string bytes = {};  // of the file; the items are its end
     std::size_t begin = 0;
 
     std::uint64_t rows() const { return shape.empty() ? 1 : shape[0]; }

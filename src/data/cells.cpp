@@ -144,7 +144,8 @@ bool is_decimal_comma(std::string_view cell) {
 Column read_column(std::string_view text, const Records& records, std::size_t c, std::size_t first_record,
                    const std::string& source, const std::string& name) {
     const Source cells{text, records, c};
-    Column column{.name = name};
+    Column column;
+    column.name = name;
     column.numbers.reserve(cells.n_records() - first_record);
     Census census;
     for (std::size_t r = first_record; r < cells.n_records(); ++r) {
@@ -188,7 +189,9 @@ Column read_column(std::string_view text, const Records& records, std::size_t c,
 Column read_categories(std::string_view text, const Records& records, std::size_t c, std::size_t first_record,
                        const std::string& name) {
     const Source cells{text, records, c};
-    Column column{.name = name, .kind = ColumnKind::text};
+    Column column;
+    column.name = name;
+    column.kind = ColumnKind::text;
     column.codes.reserve(cells.n_records() - first_record);
     Interner interner(column);
     for (std::size_t r = first_record; r < cells.n_records(); ++r) {

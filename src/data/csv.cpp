@@ -66,9 +66,10 @@ Table read_csv(std::string text, const std::string& source, const ReadOptions& o
     if (header && records.lines.size() == 1) {
         throw Error(Fault::bad_data, source + " has a header and no rows.");
     }
-    Table table{.source = source};
+    Table table;
+    table.source = source;
     for (std::string& name : header ? header_names(text, records, source) : numbered_names(records.n_fields)) {
-        table.columns.push_back({.name = std::move(name)});
+        table.columns.emplace_back().name = std::move(name);
     }
     const std::size_t first = header ? 1 : 0;
     table.lines.assign(records.lines.begin() + static_cast<std::ptrdiff_t>(first), records.lines.end());

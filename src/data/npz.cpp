@@ -159,7 +159,8 @@ bool is_zip(std::string_view bytes) {
 
 Table parse_npz(const std::string& bytes, const std::string& source, const ReadOptions& options) {
     const Arrays arrays(bytes, source);
-    Table table{.source = source};
+    Table table;
+    table.source = source;
     const auto has = [&](const std::string& name) {
         return std::find(arrays.names().begin(), arrays.names().end(), name) != arrays.names().end();
     };

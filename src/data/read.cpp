@@ -113,7 +113,8 @@ void add_labels(Table& table, const std::string& file) {
 }
 
 Table table_of(const Array& array, const std::string& source) {
-    Table table{.source = source};
+    Table table;
+    table.source = source;
     add_columns(table, array);
     return table;
 }
