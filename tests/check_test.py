@@ -9,12 +9,12 @@ sys.path.insert(0, str(source / "tools"))
 import check  # noqa: E402
 
 GOOD = {
-    "include/shunt/a.hpp": "// A.\n#pragma once\n#include <vector>\n#include \"shunt/b.hpp\"\n",
+    "include/shunt/a.hpp": "// A.\n#pragma once\n#include <vector>\n\n#include \"shunt/b.hpp\"\n",
     "include/shunt/b.hpp": "// B.\n#pragma once\n",
     "src/core/c.hpp": "// C.\n#pragma once\n",
     "src/core/c.cpp": "// C.\n#include \"core/c.hpp\"\n\n#include <xxhash.h>\n\n#include \"shunt/a.hpp\"\n",
     "src/cpu/dnnl.cpp": "// D.\n#include <oneapi/dnnl/dnnl.hpp>\n\n#include \"core/c.hpp\"\n",
-    "cli/main.cpp": "// M.\n#include <CLI/CLI.hpp>\n#include <unistd.h>\n",
+    "cli/main.cpp": "// M.\n#include <unistd.h>\n\n#include <CLI/CLI.hpp>\n",
     "tests/t.cpp": "// T.\n#include \"core/c.hpp\"\n",
     "tools/x.sh": "#!/bin/sh\n# X.\n",
 }

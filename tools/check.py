@@ -68,7 +68,7 @@ def included_part(root, path, mark, name):
         return "public"
     if mark == '"':
         if (root / path.parent / name).exists():
-            return part_of(path)
+            return part_of(path.parent / name)
         return name.split("/")[0] if (root / "src" / name).exists() else None
     if re.fullmatch(r"\w+", name):
         return "std"
@@ -145,7 +145,7 @@ def check(root, layout=True):
         if path.suffix in CODE:
             code.append(path)
     if layout and code:
-        found += check_format(root, code)
+        found += dict.fromkeys(check_format(root, code))
     return found, len(code)
 
 
