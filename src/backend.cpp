@@ -1,5 +1,6 @@
 // The registry: names to backends, with the reason where one cannot work here.
 #include "shunt/backend.hpp"
+#include "webgpu/backend.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +14,7 @@ namespace {
 
 using Make = std::function<std::shared_ptr<Backend>(const BackendOptions&)>;
 
-std::shared_ptr<Backend> make_gpu(const BackendOptions&) {
-    throw Error(Fault::no_gpu,
-                "This version of shunt computes on the CPU alone; the graphics card comes with a later one.");
-}
+std::shared_ptr<Backend> make_gpu(const BackendOptions& options) { return webgpu::make_gpu(options); }
 
 struct Registry {
     std::mutex mutex;

@@ -1,0 +1,122 @@
+// Listing adapters, and the rule that picks one.
+#include "webgpu/adapter.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace shunt::webgpu {
+namespace {
+
+AdapterKind kind_of(WGPUAdapterType type) {
+    switch (type) {
+        case WGPUAdapterType_DiscreteGPU: return AdapterKind::discrete;
+        case WGPUAdapterType_IntegratedGPU: return AdapterKind::integrated;
+        case WGPUAdapterType_CPU: return AdapterKind::software;
+        default: return AdapterKind::other;
+    }
+}
+
+std::string lower(std::string_view s) {
+    std::string result(s);
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+AdapterInfo describe(WGPUAdapter adapter) {
+    AdapterInfo info;
+    WGPUAdapterInfo raw = {};
+    if (api().AdapterGetInfo(adapter, &raw) == WGPUStatus_Success) {
+        info.name = text(raw.device);
+        info.vendor = text(raw.vendor);
+        info.driver = text(raw.description);
+        info.kind = kind_of(raw.adapterType);
+        info.vendor_id = raw.vendorID;
+        info.device_id = raw.deviceID;
+        api().AdapterInfoFreeMembers(raw);
+    }
+    api().AdapterGetLimits(adapter, &info.limits);
+    WGPUSupportedFeatures features = {};
+    api().AdapterGetFeatures(adapter, &features);
+    info.features.assign(features.features, features.features + features.featureCount);
+    api().SupportedFeaturesFreeMembers(features);
+    return info;
+}
+
+}  // namespace
+
+bool AdapterInfo::has(std::uint32_t feature) const {
+    return std::ranges::find(features, static_cast<WGPUFeatureName>(feature)) != features.end();
+}
+
+std::string_view to_string(AdapterKind kind) {
+    switch (kind) {
+        case AdapterKind::discrete: return "discrete";
+        case AdapterKind::integrated: return "integrated";
+        case AdapterKind::software: return "software";
+        case AdapterKind::other: return "other";
+    }
+    return "other";
+}
+
+Adapters find_adapters() {
+    Adapters found;
+    if (!library().api) return found;
+    // Mesa's device-select layer prints two lines where XDG_RUNTIME_DIR is unset.
+    setenv("NODEVICE_SELECT", "1", 0);
+    WGPUInstanceExtras extras = {};
+    extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
+    extras.backends = WGPUInstanceBackend_Vulkan;
+    WGPUInstanceDescriptor descriptor = {};
+    descriptor.nextInChain = &extras.chain;
+    found.instance.reset(api().CreateInstance(&descriptor));
+    if (!found.instance) return found;
+    WGPUInstanceEnumerateAdapterOptions options = {};
+    options.backends = WGPUInstanceBackend_Vulkan;
+    std::vector<WGPUAdapter> raw(api().InstanceEnumerateAdapters(found.instance.get(), &options, nullptr));
+    if (!raw.empty()) raw.resize(api().InstanceEnumerateAdapters(found.instance.get(), &options, raw.data()));
+    for (WGPUAdapter adapter : raw) {
+        found.handles.emplace_back(adapter);
+        found.infos.push_back(describe(adapter));
+    }
+    return found;
+}
+
+Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted) {
+    if (adapters.empty()) return {-1, "There is no graphics adapter with a Vulkan driver here."};
+    if (!wanted.empty()) {
+        std::size_t index = 0;
+        const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
+        if (error == std::errc() && end == wanted.data() + wanted.size()) {
+            if (index < adapters.size()) return {static_cast<int>(index), ""};
+        } else {
+            for (std::size_t i = 0; i < adapters.size(); i++) {
+                if (lower(adapters[i].name).find(lower(wanted)) != std::string::npos) return {static_cast<int>(i), ""};
+            }
+        }
+        std::string names;
+        for (std::size_t i = 0; i < adapters.size(); i++) {
+            names += (i ? ", " : "") + std::to_string(i) + " " + adapters[i].name;
+        }
+        return {-1, "There is no adapter '" + std::string(wanted) + "'. There are: " + names + "."};
+    }
+    for (AdapterKind kind : {AdapterKind::discrete, AdapterKind::integrated}) {
+        const auto found = std::ranges::find(adapters, kind, &AdapterInfo::kind);
+        if (found != adapters.end()) return {static_cast<int>(found - adapters.begin()), ""};
+    }
+    return {-1, "The only adapter, " + adapters.front().name + ", is a " +
+                    std::string(to_string(adapters.front().kind)) +
+                    " one, used only when it is named (--adapter or SHUNT_ADAPTER)."};
+}
+
+std::string reason_for(const std::vector<AdapterInfo>& adapters, std::size_t index) {
+    const Picked picked = pick(adapters, "");
+    if (picked.index == static_cast<int>(index)) return "used";
+    switch (adapters[index].kind) {
+        case AdapterKind::software: return "not used: a software adapter, only when it is named";
+        case AdapterKind::other: return "not used: of unknown kind, only when it is named";
+        default: return "not used: adapter " + std::to_string(picked.index) + " comes first";
+    }
+}
+
+}  // namespace shunt::webgpu

@@ -1,0 +1,47 @@
+// The graphics adapters of this machine, and which one is used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "webgpu/api.hpp"
+
+namespace shunt::webgpu {
+
+enum class AdapterKind { discrete, integrated, software, other };
+
+struct AdapterInfo {
+    std::string name, vendor, driver;
+    AdapterKind kind = AdapterKind::other;
+    std::uint32_t vendor_id = 0, device_id = 0;
+    WGPULimits limits = WGPU_LIMITS_INIT;
+    std::vector<WGPUFeatureName> features;
+
+    bool has(std::uint32_t feature) const;
+};
+
+std::string_view to_string(AdapterKind kind);
+
+// Opens an instance and lists what it finds. Vulkan alone: the default list has llvmpipe twice.
+struct Adapters {
+    Instance instance;
+    std::vector<AdapterHandle> handles;
+    std::vector<AdapterInfo> infos;
+};
+Adapters find_adapters();
+
+// Which adapter is used: `wanted` is an index or a part of a name, in any case; empty: the first
+// discrete one, else the first integrated one. A software adapter is used only when it is wanted.
+// Index, or none and the reason.
+struct Picked {
+    int index = -1;
+    std::string reason;
+};
+Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted);
+
+// Why this adapter would, or would not, be used without being named.
+std::string reason_for(const std::vector<AdapterInfo>& adapters, std::size_t index);
+
+}  // namespace shunt::webgpu

@@ -1,0 +1,14 @@
+// The gpu backend.
+#pragma once
+
+#include <memory>
+
+#include "shunt/backend.hpp"
+#include "webgpu/device.hpp"
+
+namespace shunt::webgpu {
+
+// Error: no_gpu with the reason where there is no card to use, gpu_broken where one does not work.
+std::shared_ptr<Backend> make_gpu(const BackendOptions& options, const DeviceOptions& device = {});
+
+}  // namespace shunt::webgpu

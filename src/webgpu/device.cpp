@@ -1,0 +1,252 @@
+// Opening a device, and everything that can go wrong with one.
+#include "webgpu/device.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "webgpu/kernels.hpp"
+
+namespace shunt::webgpu {
+namespace {
+
+WGPUStringView view(std::string_view s) {
+    return {s.data(), s.size()};
+}
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+// The devices that are open, by adapter; those of a parent process are left alone in its child.
+struct Open {
+    std::mutex mutex;
+    pid_t owner = 0;
+    std::map<std::pair<int, bool>, std::weak_ptr<Device>> devices;
+};
+Open& open_devices() {
+    static Open all;
+    return all;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
+    DeviceOptions options = given;
+    if (options.adapter.empty()) options.adapter = environment("SHUNT_ADAPTER");
+    if (environment("SHUNT_CHECKED") == "1") options.checked = true;
+    if (environment("SHUNT_GPU") == "off") throw Error(Fault::no_gpu, "SHUNT_GPU=off hides the graphics card.");
+    if (!library().api) throw Error(Fault::no_gpu, library().reason);
+    Open& all = open_devices();
+    const std::lock_guard lock(all.mutex);
+    if (all.owner != getpid()) {
+        all.devices.clear();
+        all.owner = getpid();
+    }
+    Adapters adapters = find_adapters();
+    const Picked picked = pick(adapters.infos, options.adapter);
+    if (picked.index < 0) throw Error(Fault::no_gpu, picked.reason);
+    std::weak_ptr<Device>& slot = all.devices[{picked.index, options.checked}];
+    if (!options.limits) {
+        const std::shared_ptr<Device> shared = slot.lock();
+        if (shared && shared->reports_->lost.empty()) return shared;
+    }
+    std::shared_ptr<Device> device(new Device);
+    device->instance_ = std::move(adapters.instance);
+    device->adapter_info_ = adapters.infos[static_cast<std::size_t>(picked.index)];
+    device->open_on(std::move(adapters.handles[static_cast<std::size_t>(picked.index)]), options);
+    if (!options.limits) slot = device;
+    return device;
+}
+
+void Device::open_on(AdapterHandle adapter, const DeviceOptions& options) {
+    adapter_ = std::move(adapter);
+    checked_shaders_ = options.checked;
+    limits_ = adapter_info_.limits;
+    limits_.nextInChain = nullptr;
+    if (options.limits) options.limits(limits_);
+
+    struct Answer {
+        WGPUDevice device = nullptr;
+        std::string message;
+    } answer;
+    WGPURequestDeviceCallbackInfo on_device = {};
+    on_device.mode = WGPUCallbackMode_AllowProcessEvents;
+    on_device.userdata1 = &answer;
+    on_device.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message, void* user, void*) {
+        *static_cast<Answer*>(user) = {device, text(message)};
+    };
+    WGPUDeviceDescriptor descriptor = {};
+    descriptor.requiredLimits = &limits_;
+    // The reports outlive the device on purpose (a leak of a few bytes a device): a callback may come late.
+    auto* reports = new std::shared_ptr<Reports>(reports_);
+    descriptor.uncapturedErrorCallbackInfo.userdata1 = reports;
+    descriptor.uncapturedErrorCallbackInfo.callback = [](const WGPUDevice*, WGPUErrorType, WGPUStringView message,
+                                                         void* user, void*) {
+        Reports& r = **static_cast<std::shared_ptr<Reports>*>(user);
+        const std::lock_guard lock(r.mutex);
+        if (r.error.empty()) r.error = text(message);  // the first is the cause
+        r.any = true;
+    };
+    descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowSpontaneous;
+    descriptor.deviceLostCallbackInfo.userdata1 = reports;
+    descriptor.deviceLostCallbackInfo.callback = [](const WGPUDevice*, WGPUDeviceLostReason, WGPUStringView message,
+                                                    void* user, void*) {
+        Reports& r = **static_cast<std::shared_ptr<Reports>*>(user);
+        const std::lock_guard lock(r.mutex);
+        if (r.lost.empty()) r.lost = "The graphics card was lost: " + text(message);
+        r.any = true;
+    };
+    api().AdapterRequestDevice(adapter_.get(), &descriptor, on_device);
+    api().InstanceProcessEvents(instance_.get());
+    if (!answer.device) {
+        throw Error(Fault::gpu_broken, "The adapter " + adapter_info_.name + " gives no device: " + answer.message);
+    }
+    device_.reset(answer.device);
+    queue_.reset(api().DeviceGetQueue(device_.get()));
+    WGPULimits got = WGPU_LIMITS_INIT;
+    if (api().DeviceGetLimits(device_.get(), &got) == WGPUStatus_Success) limits_ = got;
+}
+
+Device::~Device() = default;
+
+void Device::check() {
+    if (!reports_->any.load(std::memory_order_relaxed)) return;
+    const std::lock_guard lock(reports_->mutex);
+    if (!reports_->lost.empty()) throw Error(Fault::device_lost, reports_->lost);
+    if (!reports_->error.empty()) throw Error(Fault::gpu_broken, std::exchange(reports_->error, {}));
+}
+
+void Device::checked(std::string_view doing, const std::function<void()>& make) {
+    check();
+    const std::lock_guard lock(mutex_);
+    api().DevicePushErrorScope(device_.get(), WGPUErrorFilter_OutOfMemory);
+    api().DevicePushErrorScope(device_.get(), WGPUErrorFilter_Validation);
+    std::exception_ptr thrown;
+    try {
+        make();
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    std::string messages;
+    for (int scope = 0; scope < 2; scope++) {
+        WGPUPopErrorScopeCallbackInfo on_pop = {};
+        on_pop.mode = WGPUCallbackMode_AllowProcessEvents;
+        on_pop.userdata1 = &messages;
+        on_pop.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* user, void*) {
+            if (type != WGPUErrorType_NoError) *static_cast<std::string*>(user) += text(message);
+        };
+        api().DevicePopErrorScope(device_.get(), on_pop);
+    }
+    api().InstanceProcessEvents(instance_.get());
+    if (thrown) std::rethrow_exception(thrown);
+    if (messages.empty()) return check();
+    // wgpu-native reports a full card as a validation error.
+    const bool memory =
+        messages.find("Not enough memory") != messages.npos || messages.find("out of memory") != messages.npos;
+    throw Error(memory ? Fault::out_of_memory : Fault::gpu_broken, messages).during(doing);
+}
+
+Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
+    if (bytes > limits_.maxBufferSize) {
+        throw Error(Fault::out_of_memory, "A buffer of " + std::to_string(bytes) +
+                                              " bytes is past the limit of the card " + adapter_info_.name + ", " +
+                                              std::to_string(limits_.maxBufferSize) + " bytes.");
+    }
+    WGPUBufferDescriptor descriptor = {};
+    descriptor.size = bytes;
+    descriptor.usage = usage;
+    Buffer buffer;
+    checked("making a buffer of " + std::to_string(bytes) + " bytes",
+            [&] { buffer.reset(api().DeviceCreateBuffer(device_.get(), &descriptor)); });
+    return buffer;
+}
+
+Kernel Device::compile(std::string_view name, const Constants& constants) {
+    const KernelSource& source = find_kernel(name);
+    Kernel kernel;
+    kernel.name = name;
+    checked("compiling the kernel '" + std::string(name) + "'", [&] {
+        WGPUShaderSourceWGSL wgsl = {};
+        wgsl.chain.sType = WGPUSType_ShaderSourceWGSL;
+        wgsl.code = view(source.text);
+        WGPUShaderModuleDescriptor shader = {};
+        shader.nextInChain = &wgsl.chain;
+        shader.label = view(name);
+        const ShaderModule module(checked_shaders_ ? api().DeviceCreateShaderModule(device_.get(), &shader)
+                                                   : api().DeviceCreateShaderModuleTrusted(
+                                                         device_.get(), &shader, WGPUShaderRuntimeChecks_None));
+        std::vector<WGPUBindGroupLayoutEntry> entries;
+        for (WGPUBufferBindingType type : bindings_of(source.text)) {
+            WGPUBindGroupLayoutEntry entry = {};
+            entry.binding = static_cast<std::uint32_t>(entries.size());
+            entry.visibility = WGPUShaderStage_Compute;
+            entry.buffer.type = type;
+            entry.buffer.hasDynamicOffset = type == WGPUBufferBindingType_Uniform;
+            entries.push_back(entry);
+        }
+        kernel.n_storage = entries.size() - 1;
+        WGPUBindGroupLayoutDescriptor group = {};
+        group.entryCount = entries.size();
+        group.entries = entries.data();
+        kernel.layout.reset(api().DeviceCreateBindGroupLayout(device_.get(), &group));
+        WGPUPipelineLayoutDescriptor layout = {};
+        const WGPUBindGroupLayout layouts[] = {kernel.layout.get()};
+        layout.bindGroupLayoutCount = 1;
+        layout.bindGroupLayouts = layouts;
+        const PipelineLayout pipeline_layout(api().DeviceCreatePipelineLayout(device_.get(), &layout));
+        std::vector<WGPUConstantEntry> values;
+        for (const auto& [key, value] : constants) values.push_back({nullptr, view(key), value});
+        WGPUComputePipelineDescriptor pipeline = {};
+        pipeline.label = view(name);
+        pipeline.layout = pipeline_layout.get();
+        pipeline.compute.module = module.get();
+        pipeline.compute.entryPoint = view("main");
+        pipeline.compute.constantCount = values.size();
+        pipeline.compute.constants = values.data();
+        kernel.pipeline.reset(api().DeviceCreateComputePipeline(device_.get(), &pipeline));
+    });
+    return kernel;
+}
+
+const Kernel& Device::kernel(std::string_view name, const Constants& constants) {
+    const std::pair key(std::string(name), constants);
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+    }
+    Kernel made = compile(name, constants);
+    const std::lock_guard lock(mutex_);
+    made.id = kernels_.size() + 1;
+    return kernels_.emplace(key, std::move(made)).first->second;
+}
+
+void Device::submit(WGPUCommandBuffer commands) {
+    check();  // submitting to a lost device aborts the process
+    const std::lock_guard lock(mutex_);
+    api().QueueSubmit(queue_.get(), 1, &commands);
+}
+
+void Device::wait(const std::atomic<bool>& done, std::string_view for_what) {
+    using clock = std::chrono::steady_clock;
+    const auto start = clock::now();
+    for (int turn = 0; !done; turn++) {
+        api().DevicePoll(device_.get(), false, nullptr);
+        if (done) break;
+        check();
+        const auto waited = clock::now() - start;
+        if (waited > deadline) {
+            throw Error(Fault::timed_out, "The graphics card " + adapter_info_.name + " has not answered for " +
+                                              std::to_string(deadline.count()) + " ms. - While " +
+                                              std::string(for_what) + ".");
+        }
+        // A short spin, then sleeps that grow: most waits are for tens of microseconds.
+        if (waited > std::chrono::milliseconds(1))
+            std::this_thread::sleep_for(std::min<clock::duration>(waited / 20, std::chrono::milliseconds(1)));
+    }
+}
+
+}  // namespace shunt::webgpu
