@@ -238,6 +238,12 @@ TEST_CASE("model: tokens") {
     CHECK_MENTIONS(why(text, options), "A vocabulary of 0");
 }
 
+TEST_CASE("model: texts that are not UTF-8 are refused before the training") {
+    Table table = csv(flowers);
+    table.columns[2].values[0] = "\xff";
+    CHECK_MENTIONS(refusal(Fault::bad_data, [&] { Model::train(table, small("kind"), short_run()); }), "not UTF-8");
+}
+
 TEST_CASE("model: names of the choices") {
     CHECK(parse_scale(to_string(Scale::minmax)) == Scale::minmax);
     CHECK(parse_missing("drop") == Missing::drop);
