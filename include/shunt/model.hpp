@@ -92,8 +92,7 @@ public:
     Score evaluate(const Table& table) const;   // needs the target too
 
     // Columns of a table that must be read as categories for this model (ReadOptions::categorical):
-    // its text features, and the target where classes are not all numbers. A table to predict on may
-    // lack the target: name only columns that are there.
+    // its text features. The target, which a table may lack, is understood however it was read.
     std::vector<std::string> categorical() const;
 
     const Network& network() const;
