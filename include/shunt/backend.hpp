@@ -6,6 +6,8 @@
 // tests/operator_cases.cpp, then the other backends. CONTRIBUTING.md has the recipe.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -92,10 +94,11 @@ public:
     Tensor upload(std::span<const double> values, Shape shape);
     Tensor upload(std::span<const float> values, Shape shape);
     Tensor upload(std::span<const std::uint32_t> values, Shape shape);  // a u32 tensor
-    void write(const Tensor& to, std::span<const double> values);       // in place, f32 only
-    void copy(const Tensor& from, const Tensor& to);                    // same size and type
-    std::vector<double> read(const Tensor& t);                          // waits for it; u32 too
-    virtual void finish() {}                                            // waits for everything
+    void write(const Tensor& to, std::span<const double> values);       // in place
+    void write(const Tensor& to, std::span<const std::uint32_t> values);
+    void copy(const Tensor& from, const Tensor& to);  // same size and type
+    std::vector<double> read(const Tensor& t);        // waits for it; u32 too
+    virtual void finish() {}                          // waits for everything
 
     // --- operators ---------------------------------------------------------------------------
 
@@ -150,6 +153,7 @@ protected:
     virtual void run_copy(const Tensor& from, const Tensor& to) = 0;
     virtual std::vector<double> run_read(const Tensor& t) = 0;
     virtual void run_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) = 0;
+    // dx is wanted where out.dx exists; it then goes through the derivative of `activation`.
     virtual void run_affine_grad(const Tensor& x, const Tensor& w, const Tensor& dy, Activation activation,
                                  const AffineGrad& out) = 0;
     virtual void run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options, const Tensor& y) = 0;

@@ -88,7 +88,7 @@ struct Samples {
     std::vector<std::uint32_t> classes;  // n, from 0
     std::vector<double> targets;         // n × n_out
     std::vector<double> weights;         // n, or empty: all 1
-    std::size_t n = 0;
+    std::size_t n = 0;                   // how many there are
 
     std::size_t size() const { return n; }
 
@@ -107,28 +107,25 @@ enum class OptimizerKind { sgd, adam };
 std::string_view to_string(OptimizerKind kind);
 OptimizerKind parse_optimizer(std::string_view text);
 
-struct OptimizerOptions {
-    OptimizerKind optimizer = OptimizerKind::adam;
-    std::optional<double> lr;  // not given: adam 0.005, sgd 0.1
-    double momentum = 0.9;     // sgd
-    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-    double weight_decay = 0;  // decoupled: values *= 1 − lr·weight_decay; biases are left alone
-};
-
-struct TrainOptions : OptimizerOptions {
+struct TrainOptions {
     std::int64_t epochs = 10;
     std::int64_t batch = 16;
-    double lr_decay = 1;                   // the learning rate times this after each epoch
-    const Samples* validate = nullptr;     // held-out samples, their loss taken after each epoch
-    std::optional<std::int64_t> patience;  // epochs without improvement; then the best weights are restored
-    double min_delta = 0;                  // improvement means watched < best − min_delta
-    std::optional<double> target_loss;     // ends the run when an epoch's mean loss is at most this
-    std::stop_token stop = {};             // ends it after the step under way
+    OptimizerKind optimizer = OptimizerKind::adam;
+    std::optional<double> lr = {};  // not given: adam 0.005, sgd 0.1
+    double momentum = 0.9;          // sgd
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    double weight_decay = 0;                    // decoupled: values *= 1 − lr·weight_decay; biases are left alone
+    double lr_decay = 1;                        // the learning rate times this after each epoch
+    const Samples* validate = nullptr;          // held-out samples, their loss taken after each epoch
+    std::optional<std::int64_t> patience = {};  // epochs without improvement; then the best weights are restored
+    double min_delta = 0;                       // improvement means watched < best − min_delta
+    std::optional<double> target_loss = {};     // ends the run when an epoch's mean loss is at most this
+    std::stop_token stop = {};                  // ends it after the step under way
 
     // With patience: what replaces the watched loss (smaller is better).
-    std::function<double(double training, std::optional<double> validation)> watch;
-    std::function<bool(std::int64_t epoch, double loss)> on_epoch;       // false ends the run
-    std::function<void(std::int64_t step, std::int64_t steps)> on_step;  // of the whole run, to show progress
+    std::function<double(double training, std::optional<double> validation)> watch = {};
+    std::function<bool(std::int64_t epoch, double loss)> on_epoch = {};       // false ends the run
+    std::function<void(std::int64_t step, std::int64_t steps)> on_step = {};  // of the whole run, to show progress
 };
 
 enum class Stopped { epochs, patience, on_epoch, target_loss, interrupted };
@@ -149,7 +146,8 @@ struct TrainResult {
 };
 
 // Updates tensors by their gradients. A network has one of its own for each train(); this is the
-// same one for a program with its own parameters.
+// same one for a program with its own parameters. Of the options it reads those from `optimizer` to
+// `weight_decay`.
 class Optimizer {
 public:
     struct Parameter {
@@ -157,14 +155,14 @@ public:
         std::size_t n_decayed = 0;  // how many values from the start weight decay applies to
     };
 
-    Optimizer(const OptimizerOptions& options, std::shared_ptr<Backend> backend, std::vector<Parameter> parameters);
+    Optimizer(const TrainOptions& options, std::shared_ptr<Backend> backend, std::vector<Parameter> parameters);
 
     void step(double scale = 1);  // scale: 1 / samples for summed gradients
 
     double lr = 0;  // read at each step
 
 private:
-    OptimizerOptions options_;
+    TrainOptions options_;
     std::shared_ptr<Backend> backend_;
     std::vector<Parameter> parameters_;
     std::vector<Tensor> m_, v_;
@@ -253,8 +251,9 @@ public:
     const Network& save(const std::string& file) const;
     static Network load(const std::string& file, const std::string& backend = "", int threads = 0);
 
+    struct Impl;  // src/net/impl.hpp
+
 private:
-    struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 

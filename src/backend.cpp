@@ -1,0 +1,84 @@
+// The registry: names to backends, with the reason where one cannot work here.
+#include "shunt/backend.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "cpu/fast.hpp"
+#include "cpu/plain.hpp"
+
+namespace shunt {
+namespace {
+
+using Make = std::function<std::shared_ptr<Backend>(const BackendOptions&)>;
+
+std::shared_ptr<Backend> make_gpu(const BackendOptions&) {
+    throw Error(Fault::no_gpu,
+                "This version of shunt computes on the CPU alone; the graphics card comes with a later one.");
+}
+
+struct Registry {
+    std::mutex mutex;
+    std::map<std::string, Make, std::less<>> makers = {
+        {"cpu", cpu::make_fast}, {"gpu", make_gpu}, {"plain", cpu::make_plain}};
+};
+
+Registry& registry() {
+    static Registry all;
+    return all;
+}
+
+Make find(std::string_view name) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.makers.find(name == "auto" ? "cpu" : name);
+    if (found != all.makers.end()) return found->second;
+    std::string known;
+    for (const auto& [known_name, make] : all.makers) known += known_name + ", ";
+    throw Error(Fault::bad_argument, "There is no backend '" + std::string(name) + "'. There are: " + known + "auto.");
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    std::vector<std::string> names;
+    for (const auto& [name, make] : all.makers) names.push_back(name);
+    return names;
+}
+
+TriedBackend try_backend(std::string_view name, const BackendOptions& options) {
+    const Make make = find(name);
+    try {
+        return {make(options), ""};
+    } catch (const Error& error) {
+        return {nullptr, error.what()};
+    }
+}
+
+std::vector<std::string> available_backends() {
+    std::vector<std::string> names = backend_names();
+    std::erase_if(names, [](const std::string& name) { return !try_backend(name).backend; });
+    return names;
+}
+
+std::shared_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
+    try {
+        return find(name)(options);
+    } catch (const Error& error) {
+        if (error.fault() == Fault::bad_argument) throw;
+        throw error.during("opening the backend '" + std::string(name) + "'");
+    }
+}
+
+void register_backend(const std::string& name, Make make) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    if (name.empty() || name == "auto" || !all.makers.emplace(name, std::move(make)).second) {
+        throw Error(Fault::bad_argument, "The backend name '" + name + "' is taken.");
+    }
+}
+
+}  // namespace shunt

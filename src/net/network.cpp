@@ -1,0 +1,262 @@
+// Network: made, asked, and its weights read and set. Training is in train.cpp, the file in file.cpp.
+#include "shunt/network.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "net/impl.hpp"
+#include "net/samples.hpp"
+
+namespace shunt {
+namespace {
+
+void check(const Input& input) {
+    if (input.is_tokens()) {
+        if (input.tokens.count < 1 || input.tokens.vocab < 1 || input.tokens.vocab > 0xffffffff) {
+            throw Error(Fault::bad_argument,
+                        "A token input needs at least 1 token a sample and a vocabulary of 1 to 2^32 - 1; given are " +
+                            std::to_string(input.tokens.count) + " and " + std::to_string(input.tokens.vocab) + ".");
+        }
+    } else if (input.size < 1) {
+        throw Error(Fault::bad_argument,
+                    "The input must be a number of values per sample (1 or more) or Tokens{count, vocab}; given is " +
+                        std::to_string(input.size) + ".");
+    }
+}
+
+std::string chosen_backend(const std::string& named) {
+    if (!named.empty()) return named;
+    const char* environment = std::getenv("SHUNT_BACKEND");
+    return environment && *environment ? environment : "auto";
+}
+
+// softmax of each row, in double, the maximum subtracted first.
+void to_probabilities(std::span<double> outputs, std::size_t n_out) {
+    for (; !outputs.empty(); outputs = outputs.subspan(n_out)) {
+        const auto row = outputs.first(n_out);
+        const double top = *std::ranges::max_element(row);
+        double sum = 0;
+        for (double& v : row) sum += v = std::exp(v - top);
+        for (double& v : row) v /= sum;
+    }
+}
+
+Samples one(std::span<const double> input) {
+    Samples s;
+    s.inputs.assign(input.begin(), input.end());
+    s.n = 1;
+    return s;
+}
+
+Samples one(std::span<const float> input) {
+    Samples s;
+    s.inputs.assign(input.begin(), input.end());
+    s.n = 1;
+    return s;
+}
+
+Samples one(std::span<const std::uint32_t> tokens) {
+    Samples s;
+    s.tokens.assign(tokens.begin(), tokens.end());
+    s.n = 1;
+    return s;
+}
+
+}  // namespace
+
+Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()) {
+    check(options.input);
+    if (options.layers.empty())
+        throw Error(Fault::bad_argument, "A network needs at least one layer, such as dense(8).");
+    if (!std::isfinite(options.seed)) throw Error(Fault::bad_argument, "The seed must be a finite number.");
+    impl_->input = options.input;
+    impl_->loss = options.loss;
+    impl_->seed = options.seed;
+    impl_->layers = options.layers;
+    impl_->backend = make_backend(chosen_backend(options.backend), {.threads = options.threads});
+    impl_->random = Random(options.seed);
+    impl_->build();
+    impl_->place();
+    impl_->initialise();
+}
+
+Network::Network(const NetworkState& state, const std::string& backend, int threads)
+    : Network(NetworkOptions{state.input, state.layers, state.loss, state.seed, backend, threads}) {
+    if (state.version != 1) {
+        throw Error(Fault::unsupported, "This network state has version " + std::to_string(state.version) +
+                                            "; this program reads version 1.");
+    }
+    set_weights(state.weights);
+    impl_->generation = 0;
+}
+
+Network::~Network() = default;
+Network::Network(Network&&) noexcept = default;
+Network& Network::operator=(Network&&) noexcept = default;
+
+double Network::backprop(const Samples& samples) {
+    check_inputs(samples, impl_->input);
+    check_answers(samples, impl_->loss, impl_->n_out);
+    if (samples.n == 0) throw Error(Fault::bad_argument, "backprop needs at least one sample.");
+    const Data data = impl_->upload(samples);
+    const std::vector<Tensor> outputs = impl_->forward_stages(data.inputs);
+    const Loss loss = impl_->loss_of(outputs.back(), data, {.weights = data.weights});
+    impl_->backward(data.inputs, outputs, loss.gradient);
+    return total(*impl_->backend, loss.losses);
+}
+
+std::vector<double> Network::forward_all(const Samples& samples) const {
+    check_inputs(samples, impl_->input);
+    return impl_->forward_all(impl_->upload_inputs(samples));
+}
+
+std::vector<double> Network::predict_all(const Samples& samples) const {
+    std::vector<double> outputs = forward_all(samples);
+    if (impl_->loss == LossKind::softmax) to_probabilities(outputs, impl_->n_out);
+    return outputs;
+}
+
+std::vector<double> Network::forward(std::span<const double> input) const {
+    return forward_all(one(input));
+}
+std::vector<double> Network::forward(std::span<const float> input) const {
+    return forward_all(one(input));
+}
+std::vector<double> Network::forward(std::span<const std::uint32_t> tokens) const {
+    return forward_all(one(tokens));
+}
+std::vector<double> Network::predict(std::span<const double> input) const {
+    return predict_all(one(input));
+}
+std::vector<double> Network::predict(std::span<const float> input) const {
+    return predict_all(one(input));
+}
+std::vector<double> Network::predict(std::span<const std::uint32_t> tokens) const {
+    return predict_all(one(tokens));
+}
+
+std::vector<std::uint32_t> Network::classify_all(const Samples& samples) const {
+    const std::vector<double> outputs = forward_all(samples);
+    std::vector<std::uint32_t> classes;
+    for (std::span<const double> rest(outputs); !rest.empty(); rest = rest.subspan(impl_->n_out)) {
+        const auto row = rest.first(impl_->n_out);
+        classes.push_back(static_cast<std::uint32_t>(std::ranges::max_element(row) - row.begin()));
+    }
+    return classes;
+}
+
+std::uint32_t Network::classify(std::span<const double> input) const {
+    return classify_all(one(input)).front();
+}
+std::uint32_t Network::classify(std::span<const std::uint32_t> tokens) const {
+    return classify_all(one(tokens)).front();
+}
+
+double Network::accuracy(const Samples& samples) const {
+    if (impl_->loss != LossKind::softmax)
+        throw Error(Fault::bad_argument, "Accuracy is for networks with the loss softmax.");
+    if (samples.n == 0) throw Error(Fault::bad_argument, "Accuracy needs at least one sample.");
+    check_answers(samples, impl_->loss, impl_->n_out);
+    const std::vector<std::uint32_t> answers = classify_all(samples);
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < samples.n; i++) right += answers[i] == samples.classes[i] ? 1 : 0;
+    return static_cast<double>(right) / static_cast<double>(samples.n);
+}
+
+double Network::loss(const Samples& samples) const {
+    check_inputs(samples, impl_->input);
+    check_answers(samples, impl_->loss, impl_->n_out);
+    return samples.n == 0 ? 0 : impl_->summed_loss(impl_->upload(samples));
+}
+
+std::size_t Network::n_in() const {
+    return impl_->n_in();
+}
+std::size_t Network::n_out() const {
+    return impl_->n_out;
+}
+const Input& Network::input() const {
+    return impl_->input;
+}
+const std::vector<Layer>& Network::layers() const {
+    return impl_->layers;
+}
+LossKind Network::loss_kind() const {
+    return impl_->loss;
+}
+double Network::seed() const {
+    return impl_->seed;
+}
+std::vector<Parameter> Network::params() const {
+    return impl_->params;
+}
+Weights Network::weights() const {
+    return impl_->read(impl_->values);
+}
+Weights Network::gradients() const {
+    return impl_->read(impl_->gradients);
+}
+std::string_view Network::backend() const {
+    return impl_->backend->name();
+}
+std::uint64_t Network::generation() const {
+    return impl_->generation;
+}
+const std::vector<Epoch>& Network::history() const {
+    return impl_->history;
+}
+
+std::size_t Network::n_params() const {
+    std::size_t n = 0;
+    for (const Parameter& p : impl_->params) n += p.shape.size();
+    return n;
+}
+
+Network& Network::set_weights(const Weights& weights) {
+    const std::vector<Parameter>& params = impl_->params;
+    if (weights.size() != params.size()) {
+        throw Error(Fault::bad_argument, "The network has " + std::to_string(params.size()) +
+                                             " parameter tensors; given are " + std::to_string(weights.size()) +
+                                             " lists.");
+    }
+    for (std::size_t p = 0; p < params.size(); p++) {
+        if (weights[p].size() == params[p].shape.size()) continue;
+        throw Error(Fault::bad_argument, "Parameter " + params[p].name + " of layer " +
+                                             std::to_string(params[p].layer) + " has " +
+                                             std::to_string(params[p].shape.size()) + " values; given are " +
+                                             std::to_string(weights[p].size()) + ".");
+    }
+    impl_->write(weights);
+    impl_->generation++;
+    return *this;
+}
+
+NetworkState Network::state() const {
+    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights()};
+}
+
+std::vector<std::string> freeze_weights(const Weights& weights) {
+    static_assert(std::endian::native == std::endian::little);
+    std::vector<std::string> bytes;
+    for (const auto& list : weights)
+        bytes.emplace_back(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(double));
+    return bytes;
+}
+
+Weights thaw_weights(std::span<const std::string> bytes) {
+    Weights weights;
+    for (const std::string& list : bytes) {
+        if (list.size() % sizeof(double) != 0) {
+            throw Error(Fault::bad_data, std::to_string(list.size()) + " bytes are no whole number of doubles.");
+        }
+        std::vector<double> values(list.size() / sizeof(double));
+        std::memcpy(values.data(), list.data(), list.size());
+        weights.push_back(std::move(values));
+    }
+    return weights;
+}
+
+}  // namespace shunt

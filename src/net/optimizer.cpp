@@ -1,0 +1,52 @@
+// sgd with momentum and adam, with decoupled weight decay. The arithmetic is Backend::update.
+#include <cmath>
+
+#include "shunt/network.hpp"
+
+namespace shunt {
+namespace {
+
+void check(bool fits, const char* name, double value, const char* range) {
+    if (fits) return;
+    throw Error(Fault::bad_argument, std::string(name) + " " + std::to_string(value) + " is not " + range + ".");
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const TrainOptions& options, std::shared_ptr<Backend> backend, std::vector<Parameter> parameters)
+    : options_(options), backend_(std::move(backend)), parameters_(std::move(parameters)) {
+    if (!backend_) throw Error(Fault::bad_argument, "An optimizer needs a backend.");
+    const bool adam = options_.optimizer == OptimizerKind::adam;
+    lr = options_.lr.value_or(adam ? 0.005 : 0.1);
+    check(std::isfinite(lr) && lr >= 0, "The learning rate", lr, "a finite number from 0 on");
+    check(options_.momentum >= 0 && options_.momentum < 1, "momentum", options_.momentum, "in [0, 1)");
+    check(options_.beta1 >= 0 && options_.beta1 < 1, "beta1", options_.beta1, "in [0, 1)");
+    check(options_.beta2 >= 0 && options_.beta2 < 1, "beta2", options_.beta2, "in [0, 1)");
+    check(std::isfinite(options_.epsilon) && options_.epsilon > 0, "epsilon", options_.epsilon, "above 0");
+    check(std::isfinite(options_.weight_decay) && options_.weight_decay >= 0, "weight_decay", options_.weight_decay,
+          "a finite number from 0 on");
+    for (const Parameter& p : parameters_) {
+        m_.push_back(backend_->zeros(p.value.shape));
+        v_.push_back(adam ? backend_->zeros(p.value.shape) : Tensor{});
+    }
+}
+
+void Optimizer::step(double scale) {
+    t_++;
+    const double t = static_cast<double>(t_);
+    UpdateOptions update{.rule = options_.optimizer == OptimizerKind::adam ? UpdateRule::adam : UpdateRule::sgd,
+                         .scale = scale,
+                         .lr = lr,
+                         .momentum = options_.momentum,
+                         .rate = lr * std::sqrt(1 - std::pow(options_.beta2, t)) / (1 - std::pow(options_.beta1, t)),
+                         .beta1 = options_.beta1,
+                         .beta2 = options_.beta2,
+                         .epsilon = options_.epsilon,
+                         .decay = 1 - lr * options_.weight_decay};
+    for (std::size_t i = 0; i < parameters_.size(); i++) {
+        update.n_decayed = parameters_[i].n_decayed;
+        backend_->update(update, parameters_[i].value, parameters_[i].gradient, m_[i], v_[i]);
+    }
+}
+
+}  // namespace shunt

@@ -1,0 +1,14 @@
+// The checks that samples pass before a network uses them.
+#pragma once
+
+#include "shunt/network.hpp"
+
+namespace shunt {
+
+// Lengths, finite numbers, tokens inside the vocabulary.
+void check_inputs(const Samples& samples, const Input& input);
+
+// Classes inside the outputs, or targets; weights.
+void check_answers(const Samples& samples, LossKind loss, std::size_t n_out);
+
+}  // namespace shunt
