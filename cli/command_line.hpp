@@ -30,6 +30,16 @@ struct Range {
     bool (*holds)(double);
 };
 
+// The number in an optional one.
+template <typename T>
+struct Plain {
+    using type = T;
+};
+template <typename T>
+struct Plain<std::optional<T>> {
+    using type = T;
+};
+
 // The names closest to what was typed: ". Did you mean --target?", or nothing that comes near.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& names);
 
@@ -45,11 +55,11 @@ public:
     void list(const char* option, std::vector<std::string>& value, const char* placeholder, const char* help);
     void example(std::string line);
 
-    // T: std::int64_t or std::optional of it; whole numbers from `least` on.
+    // T: int, std::int64_t or std::optional of it; whole numbers from `least` on.
     template <typename T>
     void whole(const char* option, T& value, std::int64_t least, const char* placeholder, const char* help) {
         custom(option, placeholder, help, [option, &value, least](const std::string& s) {
-            std::int64_t number = 0;
+            typename Plain<T>::type number = 0;
             const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), number);
             if (error != std::errc() || end != s.data() + s.size() || number < least)
                 refuse(option, s, "a whole number of at least " + std::to_string(least));
@@ -69,12 +79,12 @@ public:
         });
     }
 
-    // What `parse` makes of the text; its Error says what there is.
+    // What `reader` makes of the text; its Error says what there is.
     template <typename T, typename Parse>
-    void parsed(const char* option, T& value, Parse parse, const char* placeholder, const char* help) {
-        custom(option, placeholder, help, [option, &value, parse](const std::string& s) {
+    void parsed(const char* option, T& value, Parse reader, const char* placeholder, const char* help) {
+        custom(option, placeholder, help, [option, &value, reader](const std::string& s) {
             try {
-                value = parse(s);
+                value = reader(s);
             } catch (const Error& error) {
                 throw Usage(std::string(option) + " " + s + ": " + error.what());
             }

@@ -17,7 +17,8 @@ struct sigaction before_int, before_term;
 
 extern "C" void shunt_on_signal(int) {
     if (too_late || n_asked++ == 0) return;
-    if (isatty(STDERR_FILENO)) [[maybe_unused]] const auto written = write(STDERR_FILENO, "\n", 1);
+    if (isatty(STDERR_FILENO)) [[maybe_unused]]
+        const auto written = write(STDERR_FILENO, "\n", 1);
     _exit(130);
 }
 

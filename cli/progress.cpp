@@ -80,14 +80,15 @@ void Progress::step(std::int64_t step, std::int64_t steps) {
     if (terminal_ && (!drawn_ || Clock::now() - drawn_at_ >= redraw)) draw(false);
 }
 
-void Progress::epoch(std::int64_t epoch, double loss, std::optional<double> validation) {
+void Progress::epoch(const Epoch& epoch) {
+    if (epoch.epoch == epoch_) return;
     open();
-    epoch_ = epoch;
-    loss_ = loss;
-    validation_ = validation;
+    epoch_ = epoch.epoch;
+    loss_ = epoch.loss;
+    validation_ = epoch.validation;
     if (terminal_ || quiet_) return;
-    const std::string held = validation ? "  held out " + to_text(*validation) : "";
-    note("epoch " + std::to_string(epoch) + "  loss " + to_text(loss) + held + "\n");
+    const std::string held = epoch.validation ? "  held out " + to_text(*epoch.validation) : "";
+    note("epoch " + std::to_string(epoch.epoch) + "  loss " + to_text(epoch.loss) + held + "\n");
 }
 
 void Progress::close() {
@@ -118,7 +119,8 @@ void Progress::draw(bool last) {
 std::string Progress::bar(std::size_t width) const {
     const double share = static_cast<double>(step_) / static_cast<double>(std::max<std::int64_t>(steps_, 1));
     const auto size = static_cast<std::int64_t>(width);
-    const std::int64_t full = std::clamp(std::llround(share * static_cast<double>(size)), 0LL, static_cast<long long>(size));
+    const std::int64_t full =
+        std::clamp(std::llround(share * static_cast<double>(size)), 0LL, static_cast<long long>(size));
     return times(full, utf8_ ? "━" : "#") + times(size - full, utf8_ ? "─" : ".");
 }
 

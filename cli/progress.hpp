@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "shunt/network.hpp"
+
 namespace shunt::cli {
 
 class Progress {
@@ -17,8 +19,8 @@ public:
     Progress& operator=(const Progress&) = delete;
 
     void step(std::int64_t step, std::int64_t steps);
-    void epoch(std::int64_t epoch, double loss, std::optional<double> validation);
-    void close();  // the last state of the bar, and what was not shown yet
+    void epoch(const Epoch& epoch);  // once each; a repeated one is left out
+    void close();                    // the last state of the bar, and what was not shown yet
 
 private:
     using Clock = std::chrono::steady_clock;

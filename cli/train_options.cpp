@@ -2,9 +2,10 @@
 #include "train_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
-#include "shunt/backend.hpp"
+#include "model_options.hpp"
 
 namespace shunt::cli {
 namespace {
@@ -39,13 +40,6 @@ std::vector<std::int64_t> parse_hidden(const std::string& text) {
     return sizes;
 }
 
-std::string parse_backend(const std::string& text) {
-    std::vector<std::string> names = backend_names();
-    names.insert(names.begin(), "auto");
-    if (std::find(names.begin(), names.end(), text) != names.end()) return text;
-    throw Error(Fault::bad_argument, "there are: " + joined(names) + "." + did_you_mean(text, names));
-}
-
 void add_data(CommandLine& line, TrainCommand& c) {
     line.positional("DATA", c.data, "a table: CSV (also ; tab |), .npy, .npz, IDX, .gz; - reads CSV from stdin");
     line.group("What to learn");
@@ -56,8 +50,7 @@ void add_data(CommandLine& line, TrainCommand& c) {
     line.text("--sample-weights", c.model.sample_weights, "COL", "column with each row's weight");
     line.list("--categorical", c.categorical, "COLS", "columns whose numbers are categories");
     line.parsed("--missing", c.model.missing, parse_missing, "HOW", "missing values: error, mean, drop (error)");
-    line.parsed("--unknown", c.model.unknown, parse_unknown, "HOW",
-                "text not seen in training: error, zero (error)");
+    line.parsed("--unknown", c.model.unknown, parse_unknown, "HOW", "text not seen in training: error, zero (error)");
     line.whole("--tokens", c.model.tokens, 1, "VOCAB", "features are tokens below VOCAB; the first layer is embed:D");
     add_header_options(line, c.reading);
 }
@@ -79,13 +72,14 @@ void add_training(CommandLine& line, TrainCommand& c) {
     line.parsed("--optimizer", c.train.optimizer, parse_optimizer, "NAME", "adam, sgd (adam)");
     line.real("--lr", c.train.lr, positive, "RATE", "learning rate (adam 0.005, sgd 0.1)");
     line.real("--momentum", c.train.momentum, below_one, "X", "of sgd (0.9)");
-    line.real("--weight-decay", c.train.weight_decay, not_negative, "X", "shrinks weights by rate times X an update (0)");
+    line.real("--weight-decay", c.train.weight_decay, not_negative, "X",
+              "shrinks weights by rate times X an update (0)");
     line.real("--lr-decay", c.train.lr_decay, positive, "X", "rate times X after each epoch (1)");
-    line.whole("--patience", c.train.patience, 0, "N", "stop after N epochs without improvement, keep the best weights");
+    line.whole("--patience", c.train.patience, 0, "N",
+               "stop after N epochs without improvement, keep the best weights");
     line.real("--min-delta", c.train.min_delta, not_negative, "X", "improvement means by more than X (0)");
     line.real("--target-loss", c.train.target_loss, any, "X", "stop when an epoch's loss is at most X");
-    line.parsed("--backend", c.model.backend, parse_backend, "NAME", "auto, plain, cpu, gpu (auto)");
-    line.whole("--threads", c.model.threads, 1, "N", "most CPU threads to use (all)");
+    add_backend_options(line, c.model.backend, c.model.threads);
 }
 
 void add_results(CommandLine& line, TrainCommand& c) {
