@@ -235,7 +235,13 @@ Network& Network::set_weights(const Weights& weights) {
 }
 
 NetworkState Network::state() const {
-    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights()};
+    NetworkState state;
+    state.input = impl_->input;
+    state.loss = impl_->loss;
+    state.seed = impl_->seed;
+    state.layers = impl_->layers;
+    state.weights = weights();
+    return state;
 }
 
 std::vector<std::string> freeze_weights(const Weights& weights) {

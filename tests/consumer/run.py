@@ -1,0 +1,38 @@
+"""Builds and runs the consumer project against an installed Shunt: run.py STAGE COMPILER
+
+Also: the installed files stay below 20 MB, and the hello-world compiles in less than 5 s.
+"""
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+
+stage, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
+source = pathlib.Path(__file__).parent
+build = pathlib.Path("build")
+
+
+def run(*command):
+    print("$", *command, flush=True)
+    subprocess.run(command, check=True)
+
+
+megabytes = sum(f.lstat().st_size for f in stage.rglob("*") if f.is_file()) / 1e6
+print(f"installed: {megabytes:.1f} MB")
+assert megabytes < 20, "the installed files are larger than 20 MB"
+
+shutil.rmtree(build, ignore_errors=True)
+run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
+    f"-DCMAKE_PREFIX_PATH={stage}", "-DCMAKE_BUILD_TYPE=Release")
+cache = (build / "CMakeCache.txt").read_text()
+assert f"shunt_DIR:PATH={stage}" in cache, "found another Shunt than the one just installed"
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+run("cmake", "--build", build)
+after = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds = after.ru_utime - before.ru_utime  # processor time: other work on the machine does not count
+print(f"compiled and linked: {seconds:.1f} s")
+assert seconds < 5, "a hello-world takes longer than 5 s to compile"
+run(build / "hello")

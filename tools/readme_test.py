@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Runs the code in a Markdown file: readme_test.py FILE STAGE (an installed Shunt)
+
+A fenced block is tested where an HTML comment stands right above it:
+
+    <!-- test: NAME -->           a cpp block is compiled and run, an sh block is run line by line
+    <!-- file: PATH -->           a block of any kind is written to PATH, for the tests below it
+    <!-- output of NAME -->       the block is what NAME prints; "…" stands for any text, on a line
+                                  of its own for any lines, and durations count as equal
+
+All in one empty folder, in order, with STAGE/bin first in PATH. A cpp block without main is put
+into one. Blocks with no comment are left alone.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+BLOCK = re.compile(r"^<!-- (test|file|output)(?: of|:) *(.+?) -->\n+```(\w*)\n(.*?)^```$", re.M | re.S)
+DURATION = re.compile(r"\b\d+(\.\d+)?(e-?\d+)? ?(ns|us|µs|ms|s|min|h)\b|\b\d+:\d\d(:\d\d)?\b")
+CMAKE = """cmake_minimum_required(VERSION 3.16)
+project(readme LANGUAGES CXX)
+find_package(shunt REQUIRED)
+add_executable({name} {name}.cpp)
+target_link_libraries({name} PRIVATE shunt::shunt shunt::data)
+"""
+
+
+def run(command, **options):
+    done = subprocess.run(command, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          **options)
+    if done.returncode:
+        raise SystemExit(f"{command} failed with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def whole_program(code):
+    if re.search(r"\bint main\(", code):
+        return code
+    lines = code.splitlines()
+    head = [line for line in lines if re.match(r"#include|using namespace", line)]
+    body = [line for line in lines if line not in head]
+    return "\n".join(["#include <array>", "#include <iostream>", *head, "int main() {", *body, "}", ""])
+
+
+def run_cpp(name, code, stage):
+    place = pathlib.Path(f"cpp_{name}")
+    place.mkdir()
+    (place / f"{name}.cpp").write_text(whole_program(code))
+    (place / "CMakeLists.txt").write_text(CMAKE.format(name=name))
+    run(["cmake", "-S", place, "-B", place / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={stage}"])
+    run(["cmake", "--build", place / "build"])
+    return run([place / "build" / name])
+
+
+def same(expected, got):
+    """Whether an output block is what was printed."""
+    pattern = ""
+    for line in DURATION.sub("<time>", expected).rstrip().splitlines():
+        if line.strip() == "…":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*?".join(re.escape(part.rstrip()) for part in line.rstrip().split("…")) + r"[ ]*\n"
+    return re.fullmatch(pattern, DURATION.sub("<time>", got).rstrip() + "\n") is not None
+
+
+def test(text, stage):
+    """Runs all blocks in the current folder; the names of what was tested."""
+    outputs, compared = {}, []
+    # Every such comment must be one that BLOCK takes: a slip must not switch a test off.
+    marks = re.findall(r"^<!-- *(?:test|file|output)\b.*$", text, re.M)
+    blocks = BLOCK.findall(text)
+    if len(marks) != len(blocks):
+        raise SystemExit(f"{len(marks)} comments but {len(blocks)} blocks right below one: {marks}")
+    for kind, name, language, code in blocks:
+        if kind == "file":
+            pathlib.Path(name).write_text(code)
+        elif kind == "test" and language == "cpp":
+            outputs[name] = run_cpp(name, code, stage)
+        elif kind == "test" and language in ("sh", "bash"):
+            outputs[name] = run(["bash", "-euo", "pipefail", "-c", code])
+        elif kind == "test":
+            raise SystemExit(f"{name}: cannot test a block of \"{language}\"; cpp and sh are known")
+        elif name not in outputs:
+            raise SystemExit(f"output of {name}: there is no test of that name above it")
+        elif not same(code, outputs[name]):
+            raise SystemExit(f"{name} prints something else. Expected:\n{code}\nGot:\n{outputs[name]}")
+        else:
+            compared.append(name)
+    return list(outputs), compared
+
+
+def main(readme, stage):
+    text = pathlib.Path(readme).read_text()
+    stage = pathlib.Path(stage).resolve()
+    os.environ["PATH"] = f"{stage / 'bin'}:{os.environ['PATH']}"
+    shutil.rmtree("readme", ignore_errors=True)
+    os.mkdir("readme")
+    os.chdir("readme")
+    ran, compared = test(text, stage)
+    print(f"ran: {', '.join(ran) or 'nothing'}; compared: {', '.join(compared) or 'nothing'}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
