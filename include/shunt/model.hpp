@@ -26,21 +26,21 @@ Missing parse_missing(std::string_view text);
 Unknown parse_unknown(std::string_view text);
 
 struct ModelOptions {
-    std::vector<std::string> target;    // a column; several numeric ones under mse
-    std::vector<std::string> features;  // empty: all that are not target, weights or dropped
-    std::vector<std::string> drop;
-    std::string sample_weights;  // a column of weights
-    std::vector<Layer> layers;   // complete; empty: hidden layers and an output layer
+    std::vector<std::string> target = {};    // a column; several numeric ones under mse
+    std::vector<std::string> features = {};  // empty: all that are not target, weights or dropped
+    std::vector<std::string> drop = {};
+    std::string sample_weights = {};  // a column of weights
+    std::vector<Layer> layers = {};   // complete; empty: hidden layers and an output layer
     std::vector<std::int64_t> hidden = {64, 64};
     LayerKind activation = LayerKind::relu;  // after each hidden layer
-    std::optional<LossKind> loss;            // not given: softmax for a text target, mse for numbers
+    std::optional<LossKind> loss = {};       // not given: softmax for a text target, mse for numbers
     Scale scale = Scale::standard;
     Missing missing = Missing::error;
     Unknown unknown = Unknown::error;
-    std::optional<std::int64_t> tokens;  // the vocabulary's size: every feature is a token
-    double hold_out = 0;                 // share of the rows kept for validation, 0 for none
+    std::optional<std::int64_t> tokens = {};  // the vocabulary's size: every feature is a token
+    double hold_out = 0;                      // share of the rows kept for validation, 0 for none
     double seed = 1;
-    std::string backend;
+    std::string backend = {};
     int threads = 0;
 };
 

@@ -73,9 +73,9 @@ struct NetworkOptions {
     Input input = {};           // required
     std::vector<Layer> layers;  // required
     LossKind loss = LossKind::softmax;
-    double seed = 1;      // of the network's own generator: initial weights, then all shuffles
-    std::string backend;  // plain, cpu, gpu, auto; empty: SHUNT_BACKEND, else auto
-    int threads = 0;      // as BackendOptions
+    double seed = 1;           // of the network's own generator: initial weights, then all shuffles
+    std::string backend = {};  // plain, cpu, gpu, auto; empty: SHUNT_BACKEND, else auto
+    int threads = 0;           // as BackendOptions
 };
 
 // --- samples -------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ struct Parameter {
 class Network {
 public:
     explicit Network(const NetworkOptions& options);
-    explicit Network(const NetworkState& state, const std::string& backend = "", int threads = 0);
+    static Network from_state(const NetworkState& state, const std::string& backend = "", int threads = 0);
     ~Network();
     Network(Network&&) noexcept;
     Network& operator=(Network&&) noexcept;

@@ -83,14 +83,15 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->initialise();
 }
 
-Network::Network(const NetworkState& state, const std::string& backend, int threads)
-    : Network(NetworkOptions{state.input, state.layers, state.loss, state.seed, backend, threads}) {
+Network Network::from_state(const NetworkState& state, const std::string& backend, int threads) {
     if (state.version != 1) {
         throw Error(Fault::unsupported, "This network state has version " + std::to_string(state.version) +
                                             "; this program reads version 1.");
     }
-    set_weights(state.weights);
-    impl_->generation = 0;
+    Network net({state.input, state.layers, state.loss, state.seed, backend, threads});
+    net.set_weights(state.weights);
+    net.impl_->generation = 0;
+    return net;
 }
 
 Network::~Network() = default;
