@@ -40,12 +40,8 @@ void check(const CommandLine& line, const ModelCommand& c) {
 
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& c, const Model& model) {
     ReadOptions options = read_options(line, c.reading, model.categorical());
-    if (c.data.ends_with(".npz") && model.targets().size() == 1) options.target = model.targets().front();
+    if (c.reading.labels.empty() && model.targets().size() == 1) options.target = model.targets().front();
     return options;
-}
-
-Table read_for(const CommandLine& line, const ModelCommand& c, const Model& model) {
-    return read_table(c.data, reading_for(line, c, model));
 }
 
 }  // namespace shunt::cli

@@ -22,6 +22,5 @@ void check(const CommandLine& line, const ModelCommand& command);               
 
 // The options to read its table with: numbers are categories where the model takes them so.
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& command, const Model& model);
-Table read_for(const CommandLine& line, const ModelCommand& command, const Model& model);
 
 }  // namespace shunt::cli

@@ -1,6 +1,6 @@
 // shunt predict: a table's rows answered, as CSV.
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 
@@ -34,13 +34,30 @@ struct Input {
     Cells kept_names;
 };
 
+bool is_feature(const Model& model, const std::string& name) {
+    return std::any_of(model.features().begin(), model.features().end(),
+                       [&](const ColumnSummary& feature) { return feature.name == name; });
+}
+
+// An .npz has the target beside the input, or the input alone.
+Table read_file(const std::string& file, ReadOptions options) {
+    if (!file.ends_with(".npz")) return read_table(file, options);
+    try {
+        return read_table(file, options);
+    } catch (const Error& error) {
+        if (error.fault() != Fault::bad_argument) throw;
+    }
+    options.target.clear();
+    return read_table(file, options);
+}
+
 // The table is read twice where numbers are kept: once for the model, once as text.
 Input read_input(const CommandLine& line, const ModelCommand& c, const Model& model, const Cells& keep) {
     ReadOptions options = reading_for(line, c, model);
+    std::erase_if(options.categorical, [&](const std::string& name) { return !is_feature(model, name); });
     std::string text;
-    const bool stdin_too = c.data == "-";
-    if (stdin_too) text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    const auto read = [&] { return stdin_too ? read_csv(text, "stdin", options) : read_table(c.data, options); };
+    if (c.data == "-") text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    const auto read = [&] { return c.data == "-" ? read_csv(text, "stdin", options) : read_file(c.data, options); };
 
     Input in{read(), {}, {}};
     bool numbers = false;

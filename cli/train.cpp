@@ -105,6 +105,8 @@ int train(Arguments arguments) {
     }
     const Table table = read_table(c->data, train_reading(*c));
     const std::optional<Table> validate = read_validation(*c, table);
+    // Of an .npz, --features has named the array: all its columns are features.
+    if (c->data.ends_with(".npz") && c->model.features.size() == 1) c->model.features.clear();
 
     Interrupt interrupt;
     const Trained trained = train_shown(*c, table, validate ? &*validate : nullptr, interrupt);

@@ -164,10 +164,9 @@ ReadOptions train_reading(const TrainCommand& c) {
     options.categorical = c.categorical;
     // Classes of numbers are named by the text of their first row, so they are read as text.
     if (softmax(c)) options.categorical.insert(options.categorical.end(), c.model.target.begin(), c.model.target.end());
-    if (c.data.ends_with(".npz") && c.model.target.size() == 1) {
-        options.target = c.model.target.front();
-        if (c.model.features.size() == 1) options.features = c.model.features.front();
-    }
+    // Of an .npz, these are names of arrays.
+    if (c.reading.labels.empty() && c.model.target.size() == 1) options.target = c.model.target.front();
+    if (c.model.features.size() == 1) options.features = c.model.features.front();
     return options;
 }
 
