@@ -46,12 +46,14 @@ struct ModelOptions {
 
 // How answers compare with the truth.
 struct Score {
+    static constexpr std::size_t most_confusion_classes = 4096;
+
     std::size_t samples = 0;
-    double loss = 0;  // mean, in scaled units
+    double loss = 0;  // mean, in scaled units; each row counts once, also where training weighted it
 
     std::optional<double> accuracy;                   // softmax
-    std::vector<std::vector<std::size_t>> confusion;  // softmax: [true][predicted]
-    std::optional<double> rmse, r2;                   // mse, in the targets' own units, over all targets
+    std::vector<std::vector<std::size_t>> confusion;  // softmax: [true][predicted]; empty past so many classes
+    std::optional<double> rmse, r2;  // mse, in the targets' own units, over all targets; no r2 where they are constant
 };
 
 // Answers, one a row. A row with a missing value has none where the model drops such rows.

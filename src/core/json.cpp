@@ -64,7 +64,8 @@ double JsonValue::number() const {
 }
 
 std::int64_t JsonValue::integer(std::int64_t least, std::int64_t most) const {
-    const bool fits = value_->is_number_unsigned() ? value_->get<std::uint64_t>() <= INT64_MAX : value_->is_number_integer();
+    const bool fits =
+        value_->is_number_unsigned() ? value_->get<std::uint64_t>() <= INT64_MAX : value_->is_number_integer();
     if (!fits) refuse("is not a whole number");
     const auto number = value_->get<std::int64_t>();
     if (number < least || number > most) {

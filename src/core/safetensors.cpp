@@ -101,9 +101,8 @@ Entry read_entry(const std::string& name, const JsonValue& value, std::uint64_t 
 
 // The values of a file are the tensors one after another, nothing between, before or behind them.
 void check_cover(std::vector<Entry>& entries, std::uint64_t available, const std::string& file) {
-    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        return std::pair(a.from, a.to) < std::pair(b.from, b.to);
-    });
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
     std::uint64_t end = 0;
     for (const auto& entry : entries) {
         if (entry.from < end) refuse(file, "the tensor " + entry.tensor.name + " overlaps the one before it");
@@ -121,7 +120,8 @@ void get_values(StoredTensor& tensor, std::string_view bytes, const std::string&
                                  ? static_cast<double>(std::bit_cast<float>(get<std::uint32_t>(&bytes[at])))
                                  : std::bit_cast<double>(get<std::uint64_t>(&bytes[at]));
         if (!std::isfinite(value)) {
-            refuse(file, "value " + std::to_string(at / step) + " of the tensor " + tensor.name + " is " + to_text(value));
+            refuse(file,
+                   "value " + std::to_string(at / step) + " of the tensor " + tensor.name + " is " + to_text(value));
         }
         tensor.values.push_back(value);
     }

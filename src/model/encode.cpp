@@ -26,7 +26,10 @@ struct Encoder {
 };
 
 Encoder make_encoder(const Features& features, const ColumnSummary& summary, const Column& column, std::size_t first) {
-    Encoder encoder{.column = &column, .first = first, .scaling = scaling_of(summary, features.scale)};
+    Encoder encoder;
+    encoder.column = &column;
+    encoder.first = first;
+    encoder.scaling = scaling_of(summary, features.scale);
     encoder.is_text = summary.kind == ColumnKind::text;
     encoder.is_empty = column.kind != summary.kind;
     encoder.fill = summary.fill.value_or(encoder.fill);
@@ -46,8 +49,8 @@ Encoder make_encoder(const Features& features, const ColumnSummary& summary, con
     throw Error(Fault::bad_data, table.place(row) + ": column \"" + column.name + "\" " + because + ".");
 }
 
-void encode_text(const Features& features, const Table& table, const Encoder& encoder, std::span<const std::size_t> rows,
-                 std::size_t width, double* out) {
+void encode_text(const Features& features, const Table& table, const Encoder& encoder,
+                 std::span<const std::size_t> rows, std::size_t width, double* out) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto code = encoder.is_empty ? Column::missing : encoder.column->codes[rows[i]];
         const auto input = code == Column::missing ? encoder.fill_input : encoder.inputs[code];
@@ -67,7 +70,8 @@ void encode_numbers(const Table& table, const Encoder& encoder, std::span<const 
         double x = encoder.is_empty ? encoder.fill : encoder.column->numbers[rows[i]];
         if (std::isnan(x)) x = encoder.fill;
         const double y = encoder.scaling.encode(x);
-        if (!std::isfinite(y)) refuse(table, rows[i], *encoder.column, "has the value " + to_text(x) + ", too large to scale");
+        if (!std::isfinite(y))
+            refuse(table, rows[i], *encoder.column, "has the value " + to_text(x) + ", too large to scale");
         out[i * width + encoder.first] = y;
     }
 }
@@ -80,7 +84,8 @@ void encode_tokens(const Table& table, std::span<const Column* const> columns, c
             const double x = columns[c]->numbers[rows[i]];
             if (!(x >= 0 && x < static_cast<double>(vocab) && x == std::floor(x))) {
                 refuse(table, rows[i], *columns[c],
-                       "has the value " + to_text(x) + "; a token is a whole number from 0 to " + std::to_string(vocab - 1));
+                       "has the value " + to_text(x) + "; a token is a whole number from 0 to " +
+                           std::to_string(vocab - 1));
             }
             tokens[i * columns.size() + c] = static_cast<std::uint32_t>(x);
         }

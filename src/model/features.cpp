@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/text.hpp"
 
@@ -72,6 +73,24 @@ Input Features::input() const {
     return static_cast<std::int64_t>(width);
 }
 
+void check_table(const Table& table) {
+    std::unordered_set<std::string_view> names;
+    for (const auto& column : table.columns) {
+        const auto name = table.source + ": column \"" + column.name + "\"";
+        const bool text = column.kind == ColumnKind::text;
+        const auto length = text ? column.codes.size() : column.numbers.size();
+        if (length != table.rows) {
+            throw Error(Fault::bad_data, name + " has " + counted(length, "cell") + "; the table has " +
+                                             counted(table.rows, "row") + ".");
+        }
+        const auto wild = [&](std::uint32_t code) { return code != Column::missing && code >= column.values.size(); };
+        if (text && std::any_of(column.codes.begin(), column.codes.end(), wild)) {
+            throw Error(Fault::bad_data, name + " has a code without a value.");
+        }
+        if (!names.insert(column.name).second) throw Error(Fault::bad_data, name + " is there twice.");
+    }
+}
+
 bool is_missing(const Column& column, std::size_t row) {
     return column.kind == ColumnKind::text ? column.codes[row] == Column::missing : std::isnan(column.numbers[row]);
 }
@@ -80,14 +99,15 @@ void check_kind(const Table& table, const Column& column, ColumnKind kind) {
     if (column.kind == kind || all_missing(table, column)) return;
     const auto name = "column \"" + column.name + "\"";
     if (kind == ColumnKind::text) {
-        throw Error(Fault::bad_data, table.source + ": " + name + " holds numbers, and the model takes it as text; --categorical " +
+        throw Error(Fault::bad_data, table.source + ": " + name +
+                                         " holds numbers, and the model takes it as text; --categorical " +
                                          column.name + " reads it as text.");
     }
     if (!column.mixture.empty()) throw Error(Fault::bad_data, column.mixture);
     std::size_t row = 0;
     while (is_missing(column, row)) ++row;
-    throw Error(Fault::bad_data, table.place(row) + ": " + name + " has the text \"" + column.values[column.codes[row]] +
-                                     "\" where a number is needed.");
+    throw Error(Fault::bad_data, table.place(row) + ": " + name + " has the text \"" +
+                                     column.values[column.codes[row]] + "\" where a number is needed.");
 }
 
 std::vector<const Column*> find_features(const Features& features, const Table& table) {
@@ -134,7 +154,10 @@ Rows usable_rows(const Table& table, std::span<const Column* const> columns, Mis
 
 Features fit_features(const Table& table, std::span<const Column* const> columns, const ModelOptions& options,
                       const Rows& training, const Rows& usable, std::vector<std::string>& warnings) {
-    Features features{.columns = {}, .scale = options.scale, .missing = options.missing, .unknown = options.unknown,
+    Features features{.columns = {},
+                      .scale = options.scale,
+                      .missing = options.missing,
+                      .unknown = options.unknown,
                       .vocab = options.tokens};
     std::vector<std::string> constants;
     for (const auto* column : columns) {
@@ -159,8 +182,8 @@ Features fit_features(const Table& table, std::span<const Column* const> columns
     }
     if (!constants.empty()) {
         warnings.push_back(table.source + ": " + counted(constants.size(), "feature") +
-                           (constants.size() == 1 ? " is" : " are") + " the same in all training rows: " +
-                           listed(constants) + ".");
+                           (constants.size() == 1 ? " is" : " are") +
+                           " the same in all training rows: " + listed(constants) + ".");
     }
     return features;
 }

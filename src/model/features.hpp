@@ -21,6 +21,10 @@ struct Features {
     Input input() const;  // what a network is to take
 };
 
+// bad_data for a table, filled by hand, whose columns differ in length, hold codes without values or
+// have one name twice.
+void check_table(const Table& table);
+
 bool is_missing(const Column& column, std::size_t row);
 
 // A column of a table as one that is asked for: as text any text column, as numbers a numeric one.

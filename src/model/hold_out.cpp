@@ -29,12 +29,14 @@ std::vector<std::size_t> quotas(std::span<const std::uint32_t> classes, double s
         given += quota[c];
     }
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
     for (const auto c : order) {
         if (given < total && quota[c] + 1 < sizes[c]) ++quota[c], ++given;
     }
     if (given < total) {
-        throw Error(Fault::bad_argument, "Holding out " + counted(total, "row") + " of " + std::to_string(classes.size()) +
+        throw Error(Fault::bad_argument, "Holding out " + counted(total, "row") + " of " +
+                                             std::to_string(classes.size()) +
                                              " leaves a class without a row to train on.");
     }
     return quota;
@@ -44,12 +46,14 @@ std::vector<std::size_t> quotas(std::span<const std::uint32_t> classes, double s
 
 Split split_rows(const Rows& rows, std::span<const std::uint32_t> classes, double share, double seed) {
     if (!(share > 0 && share < 1)) {
-        throw Error(Fault::bad_argument, "The share to hold out is " + to_text(share) + "; it must lie between 0 and 1.");
+        throw Error(Fault::bad_argument,
+                    "The share to hold out is " + to_text(share) + "; it must lie between 0 and 1.");
     }
     if (!std::isfinite(seed)) throw Error(Fault::bad_argument, "The seed is " + to_text(seed) + ".");
     const auto total = part_of(share, rows.size());
     if (total == 0) {
-        throw Error(Fault::bad_argument, "Holding out " + to_text(share) + " of " + counted(rows.size(), "row") + " is no row at all.");
+        throw Error(Fault::bad_argument,
+                    "Holding out " + to_text(share) + " of " + counted(rows.size(), "row") + " is no row at all.");
     }
     auto quota = classes.empty() ? std::vector{total} : quotas(classes, share, total);
     std::vector<std::size_t> order(rows.size());

@@ -9,9 +9,8 @@ namespace {
 
 constexpr Names<Scale, 3> scales{"scaling",
                                  {{{Scale::standard, "standard"}, {Scale::minmax, "minmax"}, {Scale::none, "none"}}}};
-constexpr Names<Missing, 3> missings{
-    "way to take missing values",
-    {{{Missing::error, "error"}, {Missing::mean, "mean"}, {Missing::drop, "drop"}}}};
+constexpr Names<Missing, 3> missings{"way to take missing values",
+                                     {{{Missing::error, "error"}, {Missing::mean, "mean"}, {Missing::drop, "drop"}}}};
 constexpr Names<Unknown, 2> unknowns{"way to take unknown values",
                                      {{{Unknown::error, "error"}, {Unknown::zero, "zero"}}}};
 

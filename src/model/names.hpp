@@ -29,8 +29,8 @@ struct Names {
             if (name == text) return value;
             known.emplace_back(name);
         }
-        throw Error(Fault::bad_argument, "\"" + std::string(text) + "\" is no " + std::string(what) +
-                                             "; there are: " + listed(known) + ".");
+        throw Error(Fault::bad_argument,
+                    "\"" + std::string(text) + "\" is no " + std::string(what) + "; there are: " + listed(known) + ".");
     }
 };
 

@@ -40,7 +40,8 @@ bool fit_scaling(const Table& table, const Column& column, const Rows& rows, Col
     }
     const double sd = std::sqrt(squares / static_cast<double>(n));
     if (!std::isfinite(mean) || !std::isfinite(sd) || !std::isfinite(max - min)) {
-        throw Error(Fault::bad_data, table.source + ": the values of column \"" + column.name + "\" are too large to scale.");
+        throw Error(Fault::bad_data,
+                    table.source + ": the values of column \"" + column.name + "\" are too large to scale.");
     }
     summary.mean = mean;
     summary.sd = sd == 0 ? 1 : sd;

@@ -68,7 +68,8 @@ std::vector<std::string> values_in_order(const Column& column, const Rows& rows)
 }
 
 [[noreturn]] void refuse_constant(const Table& table, const Column& column, std::size_t row) {
-    const auto value = column.kind == ColumnKind::text ? column.values[column.codes[row]] : to_text(column.numbers[row]);
+    const auto value =
+        column.kind == ColumnKind::text ? column.values[column.codes[row]] : to_text(column.numbers[row]);
     throw Error(Fault::bad_data, table.source + ": the target \"" + column.name + "\" is " + value +
                                      " in every training row, so that there is nothing to learn.");
 }
@@ -76,7 +77,8 @@ std::vector<std::string> values_in_order(const Column& column, const Rows& rows)
 }  // namespace
 
 bool Target::has_number_classes() const {
-    return std::all_of(classes.begin(), classes.end(), [](const std::string& text) { return to_number(text).has_value(); });
+    return std::all_of(classes.begin(), classes.end(),
+                       [](const std::string& text) { return to_number(text).has_value(); });
 }
 
 std::vector<const Column*> find_targets(const Target& target, const Table& table) {

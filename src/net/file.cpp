@@ -17,7 +17,7 @@ constexpr std::int64_t largest = std::int64_t{1} << 53;  // the whole numbers th
 
 Input read_input(const JsonValue& value) {
     if (!value.json().is_object()) return value.integer(1, largest);
-    return Tokens{value.at("count").integer(1, largest), value.at("vocab").integer(1, largest)};
+    return Tokens{value.at("tokens").integer(1, largest), value.at("vocab").integer(1, largest)};
 }
 
 std::vector<Layer> read_layers(const JsonValue& value) {
@@ -87,7 +87,8 @@ Weights take_weights(const std::vector<Expected>& expected, Safetensors& content
                                         [&](const StoredTensor& tensor) { return tensor.name == name; });
         if (found == content.tensors.end()) refuse("the layers ask for a tensor " + name + ", which is not there");
         if (found->shape != shape) {
-            refuse("the tensor " + name + " is " + shape_text(found->shape) + "; the layers ask for " + shape_text(shape));
+            refuse("the tensor " + name + " is " + shape_text(found->shape) + "; the layers ask for " +
+                   shape_text(shape));
         }
         weights.push_back(std::move(found->values));
     }
@@ -103,7 +104,7 @@ nlohmann::ordered_json describe_network(const Network& network) {
     description["format"] = file_format;
     const auto& input = network.input();
     if (input.is_tokens()) {
-        description["input"] = {{"count", input.tokens.count}, {"vocab", input.tokens.vocab}};
+        description["input"] = {{"tokens", input.tokens.count}, {"vocab", input.tokens.vocab}};
     } else {
         description["input"] = input.size;
     }
@@ -122,7 +123,9 @@ std::string write_network(const Network& network, const nlohmann::ordered_json& 
     auto weights = network.weights();
     const auto params = network.params();
     for (std::size_t i = 0; i < params.size(); ++i) {
-        StoredTensor tensor{.name = std::to_string(params[i].layer) + "." + params[i].name, .dtype = dtype};
+        StoredTensor tensor;
+        tensor.name = std::to_string(params[i].layer) + "." + params[i].name;
+        tensor.dtype = dtype;
         const auto& shape = params[i].shape;
         // The file has b as [n_out], as every other framework does; here it is a row.
         for (std::size_t axis = params[i].name == "b" ? 1 : 0; axis < shape.rank(); ++axis) {
@@ -165,8 +168,8 @@ NetworkState read_network(const JsonValue& description, Safetensors& content) {
     for (const auto& list : state.weights) n_params += static_cast<std::int64_t>(list.size());
     const auto stated = description.at("n_params").integer(0, largest);
     if (stated != n_params) {
-        description.at("n_params").refuse("is " + std::to_string(stated) + "; the layers have " +
-                                          std::to_string(n_params));
+        description.at("n_params")
+            .refuse("is " + std::to_string(stated) + "; the layers have " + std::to_string(n_params));
     }
     return state;
 }
