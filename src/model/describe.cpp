@@ -1,5 +1,4 @@
 // What a model's file says about it: written here, read in read.cpp.
-#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
 #include <memory>

@@ -185,7 +185,7 @@ Network Network::load(const std::string& file, const std::string& backend, int t
     auto content = read_safetensors(read_file(file), file);
     const auto description = read_description(content, file);
     const auto state = read_network(JsonValue(description, file), content);
-    return Network(state, backend, threads);
+    return from_state(state, backend, threads);
 }
 
 }  // namespace shunt
