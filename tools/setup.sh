@@ -48,13 +48,13 @@ else
         apt() { ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get "${quiet[@]}" "$@" </dev/null; }
         # A source that does not answer is no obstacle while the others have the packages.
         apt update || echo "setup.sh: apt-get update had errors; going on with the lists there are." >&2
-        if ! apt install -y --no-install-recommends "${missing[@]}" >build.log 2>&1; then
-            tail -n 20 build.log >&2
-            rm -f build.log
-            echo "setup.sh: apt-get could not install: ${missing[*]}" >&2
+        log=$(mktemp)
+        if ! apt install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+            tail -n 20 "$log" >&2
+            echo "setup.sh: apt-get could not install: ${missing[*]} (all it said: $log)" >&2
             exit 1
         fi
-        rm -f build.log
+        rm -f "$log"
     fi
 fi
 

@@ -175,8 +175,6 @@ using Weights = std::vector<std::vector<double>>;  // one list a parameter tenso
 
 // What a network is, without a backend, an optimizer or its generator's state.
 struct NetworkState {
-    NetworkState() = default;  // declared, so that Network({.input = …}) can only mean NetworkOptions
-
     int version = 1;
     Input input;
     LossKind loss = LossKind::softmax;

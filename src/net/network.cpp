@@ -236,13 +236,7 @@ Network& Network::set_weights(const Weights& weights) {
 }
 
 NetworkState Network::state() const {
-    NetworkState state;
-    state.input = impl_->input;
-    state.loss = impl_->loss;
-    state.seed = impl_->seed;
-    state.layers = impl_->layers;
-    state.weights = weights();
-    return state;
+    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights()};
 }
 
 std::vector<std::string> freeze_weights(const Weights& weights) {
