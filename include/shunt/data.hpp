@@ -50,11 +50,11 @@ struct Table {
 };
 
 struct ReadOptions {
-    std::optional<bool> header;            // CSV; not given: row 1 is one unless all its cells are numbers
-    std::vector<std::string> categorical;  // columns (name or 1-based number) whose numbers are categories
-    std::string labels;                    // a .npy or IDX file that adds one column, named "label"
-    std::string target;                    // .npz: the array that is the target, …
-    std::string features;                  // … and the input; not given: the other one
+    std::optional<bool> header = {};            // CSV; not given: row 1 is one unless all its cells are numbers
+    std::vector<std::string> categorical = {};  // columns (name or 1-based number) whose numbers are categories
+    std::string labels = {};                    // a .npy or IDX file that adds one column, named "label"
+    std::string target = {};                    // .npz: the array that is the target, …
+    std::string features = {};                  // … and the input; not given: the other one
 };
 
 // CSV, TSV (`,` `;` tab or `|`, found by itself), IDX, .npy, .npz; "-" is CSV on stdin; .gz of CSV

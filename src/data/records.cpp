@@ -21,7 +21,7 @@ constexpr std::size_t n_looked_at = 20;  // records
 enum class Flaw { none, open_quote, text_after_quote };
 
 struct Field {
-    Cell cell;
+    Cell cell = {};
     bool quoted = false;
     bool doubled = false;  // quotes in it are still doubled
     Flaw flaw = Flaw::none;
