@@ -23,7 +23,7 @@ std::optional<double> training_loss(const Trained& trained) {
 std::string how_it_went(const TrainCommand& c, const Trained& trained) {
     const TrainResult& result = trained.result;
     const std::size_t n = result.history.size();
-    std::string out = counted(n, "epoch", "epochs");
+    std::string out = "trained for " + counted(n, "epoch", "epochs");
     if (n != static_cast<std::size_t>(c.train.epochs)) out += " of " + std::to_string(c.train.epochs);
     out += " in " + short_text(result.seconds) + " s on " + std::string(trained.model.network().backend());
     switch (result.stopped) {
@@ -72,7 +72,7 @@ std::string network_in_words(const Network& network) {
     const std::string in =
         input.is_tokens() ? counted(network.n_in(), "token", "tokens") + " below " + std::to_string(input.tokens.vocab)
                           : counted(network.n_in(), "input", "inputs");
-    return in + ", " + joined(layers, ",") + ", " + counted(network.n_params(), "parameter", "parameters");
+    return joined(layers, ",") + " on " + in + ", " + counted(network.n_params(), "parameter", "parameters");
 }
 
 void add_score(Json& document, const Score& score) {
@@ -82,7 +82,7 @@ void add_score(Json& document, const Score& score) {
 
 std::string in_words(const TrainCommand& c, const Trained& trained) {
     const bool classes = trained.training.accuracy.has_value();
-    std::string out = "Trained " + network_in_words(trained.model.network()) + ": " + how_it_went(c, trained) + "\n";
+    std::string out = network_in_words(trained.model.network()) + "\n" + how_it_went(c, trained) + "\n";
     out += scores(trained) + "\n";
     out += classes ? "The baseline always answers with the most frequent class of the training rows.\n"
                    : "The baseline always answers with the mean of the training rows.\n";

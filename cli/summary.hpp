@@ -13,7 +13,7 @@ std::string in_words(const TrainCommand& command, const Trained& trained);
 Json as_json(const Trained& trained);
 std::string history_csv(const std::vector<Epoch>& history);
 
-// "4 inputs, dense:64,relu,dense:3, 4675 parameters"
+// "dense:64,relu,dense:3 on 4 inputs, 515 parameters"
 std::string network_in_words(const Network& network);
 
 // The parts that train and evaluate share.
