@@ -85,7 +85,7 @@ class Refused(ToolTest):
         self.train(XOR, "--layers", "embed:2,dense:1", says="embed")
 
     def test_several_targets_of_text(self):
-        self.refused_data("train", "flowers.csv", "--target", "color,kind", says="color")
+        self.refused_data("train", "flowers.csv", "--target", "color,kind", says="numbers")
 
     def test_mse_of_text(self):
         self.refused_data("train", "flowers.csv", "--target", "kind", "--loss", "mse", says="kind")
@@ -99,11 +99,10 @@ class Refused(ToolTest):
         self.refused_data("train", "xor.csv", "--target", "y", says="cuda", SHUNT_BACKEND="cuda")
 
     def test_a_loss_that_is_no_longer_finite_names_the_epoch(self):
-        self.file("d.csv", "a,y\n1e200,1\n-1e200,2\n3e200,9\n")
-        run = self.run_tool("train", "d.csv", "--target", "y", "--scale", "none", "-o", "m")
+        run = self.run_tool("train", "xor.csv", "--target", "y", "--optimizer", "sgd", "--lr", "1e200", "-o", "m")
         self.assertEqual(run.status, 1)
         self.assertEqual(run.out, "")
-        self.assertRegex(run.err.splitlines()[-1], r"\Ashunt: .*epoch 1")
+        self.assertRegex(run.err.splitlines()[-1], r"\Ashunt: .*epoch \d")
         self.assertFalse((self.folder / "m").exists())
 
 
