@@ -10,7 +10,7 @@ help: ## list the targets
 
 build: ## build the library and the tool, build/release/shunt
 	@tools/setup.sh build
-	@cmake --preset release -DSHUNT_TESTS=OFF
+	@cmake --preset release -DSHUNT_TESTS=OFF -DSHUNT_BENCH=OFF
 	@cmake --build --preset release -j $(JOBS)
 
 demo: build ## train on the pictures of Fashion-MNIST and print the test accuracy
@@ -21,10 +21,10 @@ test: ## check the sources, build, and run all tests (release, and with sanitize
 	@JOBS=$(JOBS) tools/test.sh
 
 bench: ## build and run the benchmarks
-	@tools/setup.sh build bench
+	@tools/setup.sh build
 	@cmake --preset release -DSHUNT_TESTS=OFF -DSHUNT_BENCH=ON
 	@cmake --build --preset release -j $(JOBS)
-	@build/release/bench/shunt_bench
+	@for source in bench/*.cpp; do program=$$(basename $$source .cpp); echo "--- $$program"; build/release/bench/$$program || exit 1; done
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if given
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"

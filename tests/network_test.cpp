@@ -198,8 +198,8 @@ TEST_CASE("networks that cannot be are refused, and the error says why") {
     };
     CHECK_THROWS_WITH_AS(make({.layers = {dense(2)}}), doctest::Contains("Tokens{count, vocab}"), Error);
     CHECK_THROWS_AS(make({.input = -3, .layers = {dense(2)}}), Error);
-    CHECK_THROWS_AS(make({.input = 3}), Error);
-    CHECK_THROWS_AS(make({.input = Tokens{3, 4}}), Error);
+    CHECK_THROWS_AS(make({.input = 3, .layers = {}}), Error);
+    CHECK_THROWS_AS(make({.input = Tokens{3, 4}, .layers = {}}), Error);
     CHECK_THROWS_AS(make({.input = Tokens{0, 4}, .layers = {embed(2)}}), Error);
     CHECK_THROWS_AS(make({.input = Tokens{3, 0}, .layers = {embed(2)}}), Error);
     CHECK_THROWS_WITH_AS(make({.input = 3, .layers = {dense(0)}}), "Layer 0 (dense:0) needs a size of 1 or more.",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing for the groups named: tools/setup.sh build test demo bench
+# Installs what is missing for the groups named: tools/setup.sh build test demo
 #
 # Does nothing, in well under a second, where everything is there. Debian packages need root or
 # sudo; the Python packages of the tests go to build/venv.
@@ -11,8 +11,7 @@ packages() {
         build) echo g++ cmake ninja-build libdnnl-dev nlohmann-json3-dev libxxhash-dev libcli11-dev libzip-dev zlib1g-dev ;;
         test) echo doctest-dev clang clang-format-14 python3 python3-venv ca-certificates ;;
         demo) echo dataset-fashion-mnist ;;
-        bench) echo libbenchmark-dev ;;
-        *) echo "setup.sh: there is no group \"$1\"; there are build, test, demo and bench." >&2; return 1 ;;
+        *) echo "setup.sh: there is no group \"$1\"; there are build, test and demo." >&2; return 1 ;;
     esac
 }
 

@@ -70,8 +70,12 @@ std::string_view to_string(Activation kind) {
 // --- values --------------------------------------------------------------------------------------
 
 Tensor Backend::empty(Shape shape, Type type) {
-    const std::size_t count = shape.size();
-    return {shape, type, 0, allocate(count, type)};
+    try {
+        return {shape, type, 0, allocate(shape.size(), type)};
+    } catch (const std::exception& error) {  // bad_alloc, length_error
+        if (dynamic_cast<const Error*>(&error)) throw;
+        throw Error(Fault::out_of_memory, "There is no memory for a tensor of " + shape.str() + " values.");
+    }
 }
 
 Tensor Backend::zeros(Shape shape) {
