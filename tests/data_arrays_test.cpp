@@ -3,6 +3,7 @@
 #include <zip.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -169,7 +170,7 @@ TEST_CASE("npy: booleans are 0 and 1") {
 
 TEST_CASE("npy: versions 2 and 3 have a longer header") {
     const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}";
-    for (const char version : {2, 3})
+    for (const char version : {char(2), char(3)})
         CHECK(parse(npy_of_header(header, raw<double>({4}), version)).columns[0].numbers == Numbers{4});
     CHECK(contains(refusal(npy_of_header(header, raw<double>({4}), 4), Fault::unsupported), "version 4"));
     CHECK(contains(refusal(npy_of_header(header, raw<double>({4}), 0), Fault::unsupported), "version 0"));

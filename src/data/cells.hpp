@@ -1,8 +1,9 @@
-// What cells mean: numbers, missing values, words; and a column made of them.
+// What cells mean: numbers, missing values, words; and the columns made of them.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/records.hpp"
 #include "shunt/data.hpp"
@@ -22,18 +23,17 @@ struct Value {
 };
 
 // The cell is trimmed already.
+bool is_missing(std::string_view cell);
 Value read_cell(std::string_view cell);
 
 // "1,5": a number in some countries, and not in ours.
 bool is_decimal_comma(std::string_view cell);
 
-// Column c of the records from first_record on. bad_data for infinities and decimal commas in what
-// would be numbers; a mixture is left in column.mixture.
-Column read_column(std::string_view text, const Records& records, std::size_t c, std::size_t first_record,
-                   const std::string& source, const std::string& name);
-
-// The same with every cell a category, numbers too.
-Column read_categories(std::string_view text, const Records& records, std::size_t c, std::size_t first_record,
-                       const std::string& name);
+// The columns of the records from first_record on, named in `names`. Those in `categorical` are read
+// as categories. bad_data for infinities and decimal commas in what would be numbers; a mixture is
+// left in column.mixture.
+std::vector<Column> read_columns(std::string_view text, const Records& records, std::size_t first_record,
+                                 const std::vector<std::string>& names, const std::vector<bool>& categorical,
+                                 const std::string& source);
 
 }  // namespace shunt::data

@@ -44,9 +44,12 @@ std::vector<std::string> header_names(std::string_view text, const Records& reco
     return names;
 }
 
-// A table of names alone: what options.categorical is looked up in.
-std::vector<bool> find_categorical(const Table& table, const ReadOptions& options) {
-    std::vector<bool> categorical(table.columns.size(), false);
+std::vector<bool> find_categorical(const std::vector<std::string>& names, const std::string& source,
+                                   const ReadOptions& options) {
+    Table table;
+    table.source = source;
+    for (const std::string& name : names) table.columns.emplace_back().name = name;
+    std::vector<bool> categorical(names.size(), false);
     for (const std::string& name : options.categorical) {
         const bool joins_later = !options.labels.empty() && name == "label";
         if (!joins_later) categorical[table.find(name)] = true;
@@ -66,20 +69,14 @@ Table read_csv(std::string text, const std::string& source, const ReadOptions& o
     if (header && records.lines.size() == 1) {
         throw Error(Fault::bad_data, source + " has a header and no rows.");
     }
+    const std::vector<std::string> names =
+        header ? header_names(text, records, source) : numbered_names(records.n_fields);
+    const std::size_t first = header ? 1 : 0;
     Table table;
     table.source = source;
-    for (std::string& name : header ? header_names(text, records, source) : numbered_names(records.n_fields)) {
-        table.columns.emplace_back().name = std::move(name);
-    }
-    const std::size_t first = header ? 1 : 0;
     table.lines.assign(records.lines.begin() + static_cast<std::ptrdiff_t>(first), records.lines.end());
     table.rows = table.lines.size();
-    const std::vector<bool> categorical = find_categorical(table, options);
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        Column& column = table.columns[c];
-        column = categorical[c] ? data::read_categories(text, records, c, first, column.name)
-                                : data::read_column(text, records, c, first, source, column.name);
-    }
+    table.columns = data::read_columns(text, records, first, names, find_categorical(names, source, options), source);
     return table;
 }
 

@@ -37,7 +37,8 @@ Archive open(const std::string& bytes, const std::string& source) {
 // The arrays of an archive by name, and the bytes of one of them.
 class Arrays {
 public:
-    Arrays(const std::string& bytes, const std::string& source) : source_(source), archive_(open(bytes, source)) {
+    Arrays(const std::string& bytes, const std::string& source)
+        : source_(source), size_(bytes.size()), archive_(open(bytes, source)) {
         const zip_int64_t n = zip_get_num_entries(archive_.get(), 0);
         for (zip_int64_t i = 0; i < n; ++i) {
             const char* const raw = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
@@ -90,6 +91,7 @@ private:
             throw Error(Fault::unsupported, place + " is packed by method " + std::to_string(stat.comp_method) +
                                                 " of zip; what numpy writes is read: stored and deflated.");
         }
+        if (stat.comp_size > size_) refuse(place, "the zip file is smaller than it says");
         // Not a product: it could overflow.
         const zip_uint64_t ratio = stat.comp_method == ZIP_CM_STORE ? 1 : deflate_most;
         if (stat.size / ratio > stat.comp_size) {
@@ -120,6 +122,7 @@ private:
     }
 
     const std::string& source_;
+    std::size_t size_;
     Archive archive_;
     std::vector<std::string> names_;
     std::vector<zip_uint64_t> indices_;
