@@ -103,14 +103,18 @@ void Progress::close() {
 void Progress::draw(bool last) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const std::int64_t current = last ? epoch_ : std::min(epoch_ + 1, epochs_);
+    const std::size_t width = terminal_width();
     const std::string total = std::to_string(epochs_);
     std::string number = std::to_string(current);
     number.insert(0, total.size() - std::min(total.size(), number.size()), ' ');
-    const std::string left = "epoch " + number + "/" + total + "  ", right = figures(seconds, last);
-    const std::size_t width = terminal_width(), taken = left.size() + right.size() + 1;
-    const std::size_t room = width > taken ? std::min<std::size_t>(width - taken, 30) : 0;
-    std::string line = left + (room >= 8 ? bar(room) : "") + right;
-    if (room < 8) line = line.substr(0, width - 1);
+    const std::string left = "epoch " + number + "/" + total + "  ", right = figures(seconds, width, last);
+    // Sizes that depend on the terminal alone, so that nothing jumps from one moment to the next.
+    const std::size_t room = width < 90 ? 10 : width < 110 ? 20 : 30;
+    std::string line = left + right;
+    if (left.size() + room + right.size() < width)
+        line = left + bar(room) + right;
+    else
+        line.resize(std::min(line.size(), width - 1));
     note("\r" + line + "\x1b[K");
     drawn_ = true;
     drawn_at_ = Clock::now();
@@ -124,14 +128,14 @@ std::string Progress::bar(std::size_t width) const {
     return times(full, utf8_ ? "━" : "#") + times(size - full, utf8_ ? "─" : ".");
 }
 
-std::string Progress::figures(double seconds, bool last) const {
+std::string Progress::figures(double seconds, std::size_t width, bool last) const {
     std::string out;
     if (loss_) out += "  loss " + short_text(*loss_);
     if (validation_) out += "  held out " + short_text(*validation_);
     if (step_ == 0 || steps_ == 0 || seconds <= 0) return out;
     const double epochs = static_cast<double>(step_) * static_cast<double>(epochs_) / static_cast<double>(steps_);
-    out += "  " + as_rate(epochs * static_cast<double>(rows_) / seconds) + " samples/s";
-    if (last) return out + "  " + as_time(seconds);
+    out += "  " + as_rate(epochs * static_cast<double>(rows_) / seconds) + (width < 90 ? "/s" : " samples/s");
+    if (last) return out + "  " + (seconds < 60 ? short_text(seconds) + " s" : as_time(seconds));
     const double remaining = seconds * static_cast<double>(steps_ - step_) / static_cast<double>(step_);
     return out + "  " + as_time(remaining) + " left";
 }

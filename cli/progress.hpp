@@ -28,7 +28,7 @@ private:
     void open();
     void draw(bool last);
     std::string bar(std::size_t width) const;
-    std::string figures(double seconds, bool last) const;
+    std::string figures(double seconds, std::size_t width, bool last) const;
 
     std::string opening_;
     std::int64_t epochs_ = 0, epoch_ = 0, step_ = 0, steps_ = 0;

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import stat
 import subprocess
@@ -118,7 +119,7 @@ class Interrupted(ToolTest):
         return tool
 
     def catches(self, pid, number):
-        status = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status"))
+        status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
         return int(status["SigCgt"], 16) >> (number - 1) & 1
 
     def finish(self, tool):
