@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "print.hpp"
 
 namespace shunt::cli {
 namespace {
+
+constexpr const char* positionals = "Arguments";
 
 // Levenshtein: single-character changes that turn one into the other.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -56,7 +59,7 @@ CLI::Option* CommandLine::add(CLI::Option* option, const char* placeholder) {
 }
 
 void CommandLine::positional(const char* name, std::string& value, const char* help) {
-    app_.add_option(name, value, help)->group("");
+    app_.add_option(name, value, help)->group(positionals);
 }
 
 void CommandLine::flag(const char* option, bool& value, const char* help) {
@@ -122,7 +125,7 @@ void CommandLine::refuse_extras() const {
 }
 
 bool CommandLine::parse(Arguments arguments) {
-    group("other");
+    group("Other");
     flag("-h,--help", help_, "this text");
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     for (const std::string& argument : reversed) help_ = help_ || argument == "--help" || argument == "-h";
@@ -148,12 +151,14 @@ std::string CommandLine::help() const {
         if (left.size() < 28) left.resize(28, ' ');
         out += "  " + left + " " + right + "\n";
     };
-    out += "\n";
+    std::string gap = "\n";
     for (const CLI::Option* option : app_.get_options()) {
-        if (option->get_positional()) line(option->get_name(), option->get_description());
+        if (!option->get_positional()) continue;
+        out += std::exchange(gap, "");
+        line(option->get_name(), option->get_description());
     }
     for (const std::string& title : app_.get_groups()) {
-        if (title.empty()) continue;
+        if (title == positionals) continue;
         out += "\n" + title + "\n";
         for (const CLI::Option* option : app_.get_options()) {
             if (option->get_group() != title) continue;

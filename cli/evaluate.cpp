@@ -27,6 +27,7 @@ Json as_json(const Model& model, const Score& score) {
 
 std::string matrix(const Model& model, const Score& score) {
     const std::vector<std::string>& classes = model.classes();
+    if (score.confusion.empty()) return "";
     if (classes.size() > largest_matrix)
         return "--json has the confusion matrix of the " + std::to_string(classes.size()) + " classes.\n";
     std::vector<std::vector<std::string>> rows = {{"true \\ answered"}};

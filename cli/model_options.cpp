@@ -12,7 +12,8 @@ std::string parse_backend(const std::string& text) {
     std::vector<std::string> names = backend_names();
     names.insert(names.begin(), "auto");
     if (std::find(names.begin(), names.end(), text) != names.end()) return text;
-    throw Error(Fault::bad_argument, "there are: " + joined(names) + "." + did_you_mean(text, names));
+    throw Error(Fault::bad_argument,
+                "There is no backend '" + text + "'. There are: " + joined(names) + "." + did_you_mean(text, names));
 }
 
 }  // namespace

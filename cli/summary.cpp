@@ -86,6 +86,7 @@ std::string in_words(const TrainCommand& c, const Trained& trained) {
     out += scores(trained) + "\n";
     out += classes ? "The baseline always answers with the most frequent class of the training rows.\n"
                    : "The baseline always answers with the mean of the training rows.\n";
+    if (trained.dropped > 0) out += counted(trained.dropped, "row", "rows") + " with missing values left out.\n";
     if (!trained.validation) {
         out += std::string(classes ? "The accuracy is" : "rmse and r2 are") +
                " on the training rows: nothing was held out (--hold-out 0.2, --validate FILE).\n";

@@ -1,4 +1,5 @@
 // shunt train: read, train, write, tell.
+#include <cmath>
 #include <set>
 #include <stop_token>
 
@@ -24,6 +25,16 @@ std::optional<Table> read_validation(const TrainCommand& c, const Table& table) 
     return read_table(c.validate, options);
 }
 
+// Whole numbers of which there are few: perhaps the user does not know that numbers mean mse.
+bool looks_like_classes(const Column& column) {
+    std::set<double> different;
+    for (const double x : column.numbers) {
+        if (x != std::floor(x) || different.size() > 10) return false;
+        different.insert(x);
+    }
+    return !different.empty() && different.size() <= 10;
+}
+
 // "iris.csv: 150 rows, 4 features, target species (3 classes: setosa 50, versicolor 50, virginica 50)"
 std::string table_in_words(const TrainCommand& c, const Table& table) {
     const ModelOptions& m = c.model;
@@ -40,6 +51,8 @@ std::string table_in_words(const TrainCommand& c, const Table& table) {
     const Column& target = table.column(m.target.front());
     if (target.kind == ColumnKind::text)
         out += " (" + counted(target.values.size(), "class", "classes") + ": " + values_in_words(target, 8) + ")";
+    if (looks_like_classes(target) && !c.model.loss)
+        out += " (numbers, but few different ones: --loss softmax takes them as classes)";
     return out + "\n";
 }
 

@@ -23,7 +23,8 @@ LayerKind parse_activation(const std::string& text) {
         names.push_back(to_string(Layer{kind}));
         if (names.back() == text) return kind;
     }
-    throw Error(Fault::bad_argument, "there are: " + joined(names) + "." + did_you_mean(text, names));
+    throw Error(Fault::bad_argument,
+                "There is no activation '" + text + "'. There are: " + joined(names) + "." + did_you_mean(text, names));
 }
 
 std::vector<std::int64_t> parse_hidden(const std::string& text) {
@@ -143,7 +144,7 @@ std::optional<TrainCommand> parse_train(Arguments arguments) {
     TrainCommand c;
     c.train.epochs = 50;
     CommandLine line("train", "DATA --target COL [options]",
-                     "Trains a network on a table and says how good it is. (In brackets: what is done unless told.)");
+                     "Trains a network on a table and says how good it is. (Defaults are in brackets.)");
     add_data(line, c);
     add_network(line, c);
     add_training(line, c);

@@ -90,6 +90,12 @@ class Train(ToolTest):
         self.assertRegex(lines[2], r"\Aepoch 3  loss \S+  held out \S+\Z")
         self.assertIn("flowers.csv: 30 rows, 3 features, target kind (3 classes: a 10, b 10, c 10)", run.err)
 
+    def test_few_whole_numbers_as_a_target_bring_a_hint(self):
+        self.assertIn("--loss softmax", self.works("train", "xor.csv", "--target", "y", "--epochs", "1").err)
+        for options in (("--loss", "mse"), ("--loss", "softmax")):
+            run = self.works("train", "xor.csv", "--target", "y", "--epochs", "1", *options)
+            self.assertNotIn("--loss softmax", run.err)
+
     def test_quiet_prints_nothing(self):
         run = self.works("train", "xor.csv", "--target", "y", "--epochs", "2", "--quiet")
         self.assertEqual((run.out, run.err), ("", ""))
@@ -126,6 +132,8 @@ class Train(ToolTest):
             run = self.train("--missing", how, "-o", "m", data="d.csv", target="kauft")
             self.assertEqual(run.json["classes"], ["ja", "nein"])
             self.assertGreater(run.json["accuracy"], 0.9)
+        said = self.works("train", "d.csv", "--target", "kauft", "--missing", "drop", "--epochs", "1").out
+        self.assertIn("24 rows with missing values left out", said)
         answers = self.works("predict", "m", "d.csv").out.split("\n")
         self.assertEqual(len(answers), 62)
         self.assertEqual(answers[3], "")  # row 3 has no color: dropped
