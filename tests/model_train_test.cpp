@@ -31,7 +31,7 @@ TEST_CASE("model: learns flowers and says so") {
     CHECK(trained.baseline == 0.5);
     CHECK(trained.result.history.size() == 60);
     CHECK(model.history().size() == 60);
-    CHECK(model.categorical() == std::vector<std::string>{"colour", "kind"});
+    CHECK(model.categorical() == std::vector<std::string>{"colour"});
 
     const auto again = model.evaluate(table);
     CHECK(again.loss == trained.training.loss);
@@ -97,7 +97,8 @@ TEST_CASE("model: classes by value where all are numbers") {
                    "t.csv:3: the target \"y\" is \"3\", none of the model's classes -2, 1.0, 9, 10");
     const auto words = Model::train(csv("x,y\n1,b\n2,10\n3,9\n4,B\n", {"y"}), options, short_run());
     CHECK(words.model.classes() == std::vector<std::string>{"10", "9", "B", "b"});
-    CHECK(words.model.evaluate(csv("x,y\n1,9\n2,10\n")).samples == 2);  // read as numbers this time
+    CHECK(words.model.evaluate(csv("x,y\n1,9\n2,10\n")).samples == 2);      // read as numbers this time
+    CHECK(words.model.evaluate(csv("x,y\n1,9\n2,b\n3,B\n")).samples == 3);  // as a mixture
 }
 
 TEST_CASE("model: roles of columns") {
@@ -236,6 +237,12 @@ TEST_CASE("model: tokens") {
     options.missing = Missing::error;
     options.tokens = 0;
     CHECK_MENTIONS(why(text, options), "A vocabulary of 0");
+}
+
+TEST_CASE("model: texts that are not UTF-8 are refused before the training") {
+    Table table = csv(flowers);
+    table.columns[2].values[0] = "\xff";
+    CHECK_MENTIONS(refusal(Fault::bad_data, [&] { Model::train(table, small("kind"), short_run()); }), "not UTF-8");
 }
 
 TEST_CASE("model: names of the choices") {

@@ -9,13 +9,13 @@
 namespace shunt {
 
 nlohmann::json parse_json(std::string_view text, const std::string& what) {
+    using Event = nlohmann::json::parse_event_t;
     std::vector<std::set<std::string>> keys;  // of the objects that are open
-    const auto check = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-        using enum nlohmann::json::parse_event_t;
+    const auto check = [&](int depth, Event event, nlohmann::json& parsed) {
         if (depth > 32) throw Error(Fault::bad_file, what + " is nested deeper than 32.");
-        if (event == object_start) keys.emplace_back();
-        if (event == object_end) keys.pop_back();
-        if (event == key && !keys.back().insert(parsed.get<std::string>()).second) {
+        if (event == Event::object_start) keys.emplace_back();
+        if (event == Event::object_end) keys.pop_back();
+        if (event == Event::key && !keys.back().insert(parsed.get<std::string>()).second) {
             throw Error(Fault::bad_file, what + " has the key " + parsed.dump() + " twice.");
         }
         return true;

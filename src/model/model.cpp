@@ -74,9 +74,6 @@ std::vector<std::string> Model::categorical() const {
     for (const auto& column : impl_->features.columns) {
         if (column.kind == ColumnKind::text) names.push_back(column.name);
     }
-    // Classes that are all numbers are found by their value, however the column was read.
-    const auto& target = impl_->target;
-    if (target.loss == LossKind::softmax && !target.has_number_classes()) names.push_back(target.names[0]);
     return names;
 }
 

@@ -210,12 +210,19 @@ std::size_t prepare_validation(const Table& table, Prepared& prepared) {
     return table.rows - rows.size();
 }
 
+// A text that is not UTF-8 cannot be written to a file, which is better known before the training.
+void check_texts(const Prepared& prepared) {
+    for (const auto& column : prepared.features.columns) to_json({column.name, column.values});
+    to_json({prepared.target.names, prepared.target.classes});
+}
+
 }  // namespace
 
 Trained Model::train(const Table& table, const ModelOptions& options, TrainOptions train, const Table* validate) {
     check_options(options, table, validate);
     std::vector<std::string> warnings;
     auto prepared = prepare(table, options, warnings);
+    check_texts(prepared);
     if (validate != nullptr) prepared.dropped += prepare_validation(*validate, prepared);
 
     const auto layers = make_layers(options, prepared.target.n_out());

@@ -82,7 +82,9 @@ bool is_weight(const StoredTensor& tensor) {
 Weights take_weights(const std::vector<Expected>& expected, Safetensors& content, const std::string& file) {
     const auto refuse = [&](const std::string& because) { throw Error(Fault::bad_file, file + ": " + because + "."); };
     Weights weights;
-    for (const auto& [name, shape] : expected) {
+    for (const auto& wanted : expected) {
+        const auto& name = wanted.name;
+        const auto& shape = wanted.shape;
         const auto found = std::find_if(content.tensors.begin(), content.tensors.end(),
                                         [&](const StoredTensor& tensor) { return tensor.name == name; });
         if (found == content.tensors.end()) refuse("the layers ask for a tensor " + name + ", which is not there");
