@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/hash.hpp"
 #include "core/json.hpp"
 #include "model_tables.hpp"
 
@@ -59,4 +60,15 @@ TEST_CASE("JSON from elsewhere") {
     CHECK(refusal([&] { (void)items[2].integer(0, 9); }) == "f: a[2] is not a whole number.");
     CHECK(refusal([&] { (void)items[3].integer(0, 9); }) == "f: a[3] is -1, not in 0 .. 9.");
     CHECK(refusal([&] { (void)items[4].integer(0, 9); }) == "f: a[4] is not a whole number.");
+}
+
+TEST_CASE("XXH3-128 of nothing, and of bytes in pieces") {
+    CHECK(Hash().text() == "99aa06d3014798d86001c324468d497f");  // published
+    const std::string bytes = "some bytes";
+    const auto all = std::as_bytes(std::span(bytes));
+    Hash whole, pieces;
+    whole.add(all);
+    pieces.add(all.first(3));
+    pieces.add(all.subspan(3));
+    CHECK(whole.text() == pieces.text());
 }

@@ -1,8 +1,7 @@
 // What a model's file says about it: written here, read in read.cpp.
-#include <xxhash.h>
+#include <span>
 
-#include <memory>
-
+#include "core/hash.hpp"
 #include "core/text.hpp"
 #include "model/impl.hpp"
 #include "net/file.hpp"
@@ -47,26 +46,13 @@ Json describe_target(const Target& target) {
 }  // namespace
 
 DataMark mark_of(const Samples& samples) {
-    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
-    if (state == nullptr) throw Error(Fault::out_of_memory, "There is no memory for a checksum.");
-    XXH3_128bits_reset(state.get());
-    const auto add = [&](const auto& values) {
-        XXH3_128bits_update(state.get(), values.data(), values.size() * sizeof(values[0]));
-    };
-    add(samples.inputs);
-    add(samples.tokens);
-    add(samples.classes);
-    add(samples.targets);
-    add(samples.weights);
-    XXH128_canonical_t bytes;
-    XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(state.get()));
-    std::string text;
-    for (const auto byte : bytes.digest) {
-        constexpr std::string_view digits = "0123456789abcdef";
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
-    }
-    return {samples.n, text};
+    Hash hash;
+    hash.add(std::as_bytes(std::span(samples.inputs)));
+    hash.add(std::as_bytes(std::span(samples.tokens)));
+    hash.add(std::as_bytes(std::span(samples.classes)));
+    hash.add(std::as_bytes(std::span(samples.targets)));
+    hash.add(std::as_bytes(std::span(samples.weights)));
+    return {samples.n, hash.text()};
 }
 
 Json describe_training(const TrainOptions& train, double hold_out, const std::string& weights) {

@@ -190,9 +190,9 @@ std::unique_ptr<Model::Impl> read_model(std::string_view bytes, const std::strin
     const auto stopped = read_stopped(description.at("stopped"));
     auto mark = read_mark(description.at("data"));
     // Last: a network is made of what was found right.
-    auto model = std::make_unique<Model::Impl>(Model::Impl{Network::from_state(state, backend, threads), std::move(features),
-                                                           std::move(target), std::move(training), std::move(history),
-                                                           stopped, std::move(mark)});
+    auto model = std::make_unique<Model::Impl>(Model::Impl{Network::from_state(state, backend, threads),
+                                                           std::move(features), std::move(target), std::move(training),
+                                                           std::move(history), stopped, std::move(mark)});
     if (model->network.n_out() != model->target.n_out()) {
         description.at("target").refuse("asks for " + counted(model->target.n_out(), "output") + "; the network has " +
                                         std::to_string(model->network.n_out()));
