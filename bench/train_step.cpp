@@ -39,7 +39,7 @@ double microseconds_per_step(const Work& work, const std::string& backend) {
     shunt::Network net({.input = work.sizes[0], .layers = layers, .backend = backend});
     std::vector<double> epochs;
     auto last = clock::now();
-    net.train(samples, {.epochs = 10, .batch = work.batch, .lr = 1e-3, .on_epoch = [&](std::int64_t, double) {
+    net.train(samples, {.epochs = 10, .batch = work.batch, .lr = 1e-3, .on_epoch = [&](const shunt::Epoch&) {
                             const auto now = clock::now();
                             epochs.push_back(std::chrono::duration<double, std::micro>(now - last).count());
                             last = now;

@@ -23,8 +23,8 @@ TEST_CASE("names are sorted, gpu is known and says why it is not here, unknown n
 }
 
 TEST_CASE("a program registers a backend of its own; taken names are refused") {
-    int made = 0;
-    register_backend("mine", [&made](const BackendOptions& options) {
+    static int made = 0;  // the registration outlives this test
+    register_backend("mine", [](const BackendOptions& options) {
         made++;
         return make_backend("plain", options);
     });

@@ -261,7 +261,7 @@ TEST_CASE("patience stops and restores the best epoch's weights, watch replaces 
                                                               CHECK(!v);
                                                               return ++calls == 1 ? 2.0 : 1.0;
                                                           },
-                                                      .on_epoch = [&](std::int64_t, double) { return ++epochs > 0; }});
+                                                      .on_epoch = [&](const Epoch&) { return ++epochs > 0; }});
         CHECK(w.stopped == Stopped::patience);
         CHECK(w.best_epoch == 2);
         CHECK(w.history.size() == 5);
@@ -276,11 +276,12 @@ TEST_CASE("on_epoch sees 1, 2, 3 and stops; target_loss and epochs stop; 0 epoch
         INFO(name);
         Network net = xor_network(name);
         std::vector<std::int64_t> seen;
-        TrainResult r = net.train(xor_samples(), {.epochs = 9, .on_epoch = [&](std::int64_t epoch, double loss) {
-                                                      CHECK(loss > 0);
-                                                      seen.push_back(epoch);
+        TrainResult r = net.train(xor_samples(), {.epochs = 9, .on_epoch = [&](const Epoch& epoch) {
+                                                      CHECK(epoch.loss > 0);
+                                                      CHECK(!epoch.validation);
+                                                      seen.push_back(epoch.epoch);
                                                       CHECK(net.predict(std::array{1.0, 0.0}).size() == 2);
-                                                      return epoch < 3;
+                                                      return epoch.epoch < 3;
                                                   }});
         CHECK(seen == std::vector<std::int64_t>{1, 2, 3});
         CHECK(r.stopped == Stopped::on_epoch);

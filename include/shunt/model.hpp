@@ -29,7 +29,7 @@ struct ModelOptions {
     std::vector<std::string> target = {};    // a column; several numeric ones under mse
     std::vector<std::string> features = {};  // empty: all that are not target, weights or dropped
     std::vector<std::string> drop = {};
-    std::string sample_weights = {};  // a column of weights
+    std::string sample_weights = {};  // a column of weights, used in training; a score counts each row once
     std::vector<Layer> layers = {};   // complete; empty: hidden layers and an output layer
     std::vector<std::int64_t> hidden = {64, 64};
     LayerKind activation = LayerKind::relu;  // after each hidden layer
@@ -38,7 +38,9 @@ struct ModelOptions {
     Missing missing = Missing::error;
     Unknown unknown = Unknown::error;
     std::optional<std::int64_t> tokens = {};  // the vocabulary's size: every feature is a token
-    double hold_out = 0;                      // share of the rows kept for validation, 0 for none
+    double hold_out = 0;                      // share of the rows kept for validation, 0 for none:
+    // floor(share·rows) rows, drawn with Random(seed + 1); under softmax as many of each class as its
+    // share says, the remainders to the largest, and never a class's last row.
     double seed = 1;
     std::string backend = {};
     int threads = 0;
@@ -46,12 +48,14 @@ struct ModelOptions {
 
 // How answers compare with the truth.
 struct Score {
+    static constexpr std::size_t most_confusion_classes = 4096;
+
     std::size_t samples = 0;
-    double loss = 0;  // mean, in scaled units
+    double loss = 0;  // mean, in scaled units; each row counts once, also where training weighted it
 
     std::optional<double> accuracy;                   // softmax
-    std::vector<std::vector<std::size_t>> confusion;  // softmax: [true][predicted]
-    std::optional<double> rmse, r2;                   // mse, in the targets' own units, over all targets
+    std::vector<std::vector<std::size_t>> confusion;  // softmax: [true][predicted]; empty past so many classes
+    std::optional<double> rmse, r2;  // mse, in the targets' own units, over all targets; no r2 where they are constant
 };
 
 // Answers, one a row. A row with a missing value has none where the model drops such rows.
@@ -87,7 +91,8 @@ public:
     Answers predict(const Table& table) const;  // needs every feature column, by name
     Score evaluate(const Table& table) const;   // needs the target too
 
-    // Columns of a table that must be read as categories for this model (ReadOptions::categorical).
+    // Columns of a table that must be read as categories for this model (ReadOptions::categorical):
+    // its text features. The target, which a table may lack, is understood however it was read.
     std::vector<std::string> categorical() const;
 
     const Network& network() const;

@@ -107,6 +107,12 @@ enum class OptimizerKind { sgd, adam };
 std::string_view to_string(OptimizerKind kind);
 OptimizerKind parse_optimizer(std::string_view text);
 
+struct Epoch {
+    std::int64_t epoch = 0;            // from 1
+    double loss = 0;                   // mean over the training samples
+    std::optional<double> validation;  // mean
+};
+
 struct TrainOptions {
     std::int64_t epochs = 10;
     std::int64_t batch = 16;
@@ -124,18 +130,12 @@ struct TrainOptions {
 
     // With patience: what replaces the watched loss (smaller is better).
     std::function<double(double training, std::optional<double> validation)> watch = {};
-    std::function<bool(std::int64_t epoch, double loss)> on_epoch = {};       // false ends the run
+    std::function<bool(const Epoch&)> on_epoch = {};                          // false ends the run
     std::function<void(std::int64_t step, std::int64_t steps)> on_step = {};  // of the whole run, to show progress
 };
 
 enum class Stopped { epochs, patience, on_epoch, target_loss, interrupted };
 std::string_view to_string(Stopped reason);
-
-struct Epoch {
-    std::int64_t epoch = 0;            // from 1
-    double loss = 0;                   // mean over the training samples
-    std::optional<double> validation;  // mean
-};
 
 struct TrainResult {
     double loss = 0;  // mean of the last complete epoch (also when better weights were restored)

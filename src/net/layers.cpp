@@ -12,6 +12,8 @@ struct Named {
     T value;
     std::string_view name;
 };
+template <typename T>
+Named(T, const char*) -> Named<T>;  // clang 14 does not deduce it for itself
 
 constexpr std::array layer_names = {Named{LayerKind::dense, "dense"}, Named{LayerKind::embed, "embed"},
                                     Named{LayerKind::relu, "relu"}, Named{LayerKind::tanh, "tanh"},

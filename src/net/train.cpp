@@ -130,7 +130,7 @@ private:
         const std::optional<double> held = net_.history.back().validation;
         if (o_.patience && out_of_patience(epoch, o_.watch ? o_.watch(mean_, held) : held.value_or(mean_))) {
             result_.stopped = Stopped::patience;
-        } else if (o_.on_epoch && !o_.on_epoch(epoch, mean_)) {
+        } else if (o_.on_epoch && !o_.on_epoch(net_.history.back())) {
             result_.stopped = Stopped::on_epoch;
         } else if (o_.target_loss && mean_ <= *o_.target_loss) {
             result_.stopped = Stopped::target_loss;

@@ -1,0 +1,50 @@
+// Options and words about tables.
+#include "reading.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace shunt::cli {
+
+void add_header_options(CommandLine& line, Reading& reading) {
+    line.flag("--header", reading.header, "row 1 of DATA names the columns, even if it is all numbers");
+    line.flag("--no-header", reading.no_header, "row 1 is data; the columns are c1, c2, ...");
+}
+
+void add_labels_option(CommandLine& line, Reading& reading) {
+    line.text("--labels", reading.labels, "FILE", "the target in a file of its own (.npy, IDX)");
+}
+
+ReadOptions read_options(const CommandLine& line, const Reading& reading, std::vector<std::string> categorical) {
+    if (reading.header && reading.no_header) line.refuse_usage("--header and --no-header exclude each other.");
+    ReadOptions options;
+    if (reading.header) options.header = true;
+    if (reading.no_header) options.header = false;
+    options.categorical = std::move(categorical);
+    options.labels = reading.labels;
+    return options;
+}
+
+std::vector<std::size_t> value_counts(const Column& column) {
+    std::vector<std::size_t> counts(column.values.size());
+    for (const std::uint32_t code : column.codes) {
+        if (code != Column::missing) counts[code]++;
+    }
+    return counts;
+}
+
+std::string values_in_words(const Column& column, std::size_t shown) {
+    const std::vector<std::size_t> counts = value_counts(column);
+    std::vector<std::size_t> order(counts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+    std::vector<std::string> parts;
+    for (const std::size_t i : order) {
+        if (parts.size() == shown) break;
+        parts.push_back(one_line(column.values[i]) + " " + std::to_string(counts[i]));
+    }
+    if (order.size() > shown) parts.push_back("...");
+    return joined(parts);
+}
+
+}  // namespace shunt::cli

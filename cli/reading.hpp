@@ -1,0 +1,31 @@
+// What every command that reads a table shares: its options, and how the table is told in words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "print.hpp"
+#include "shunt/data.hpp"
+
+namespace shunt::cli {
+
+struct Reading {
+    bool header = false, no_header = false;
+    std::string labels;
+};
+
+void add_header_options(CommandLine& line, Reading& reading);
+void add_labels_option(CommandLine& line, Reading& reading);
+
+// Refuses --header with --no-header.
+ReadOptions read_options(const CommandLine& line, const Reading& reading, std::vector<std::string> categorical = {});
+
+// A text column's values with how many rows have each; in the column's order.
+std::vector<std::size_t> value_counts(const Column& column);
+
+// "3 values: setosa 50, versicolor 50, virginica 50", at most `shown` of them.
+std::string values_in_words(const Column& column, std::size_t shown);
+
+}  // namespace shunt::cli

@@ -1,0 +1,125 @@
+"""Wrong usage: exit 2, one line that names the value and what there is. And help."""
+
+from support import ToolTest
+
+COMMANDS = ("train", "predict", "evaluate", "info", "devices")
+TRAIN_OPTIONS = """--target --features --layers --hidden --activation --loss --scale --backend --epochs --batch
+    --optimizer --lr --momentum --weight-decay --lr-decay --patience --min-delta --target-loss --seed --validate
+    --validate-labels --labels --hold-out --threads --drop --categorical --missing --unknown --tokens
+    --sample-weights --header --no-header --output --history --json --quiet --help""".split()
+
+
+class Help(ToolTest):
+    def test_alone_it_shows_the_commands_and_an_example(self):
+        run = self.works()
+        for words in (*COMMANDS, "shunt train iris.csv", "--help", "--version"):
+            self.assertIn(words, run.out)
+        self.assertEqual(self.works("--help").out, run.out)
+
+    def test_version(self):
+        self.assertRegex(self.works("--version").out, r"\Ashunt \d+\.\d+\.\d+\n\Z")
+
+    def test_every_command_has_help_on_stdout(self):
+        for command in COMMANDS:
+            run = self.works(command, "--help")
+            self.assertIn("Usage: shunt " + command, run.out)
+            self.assertEqual(run.err, "")
+            self.assertLessEqual(max(map(len, run.out.splitlines())), 110)
+
+    def test_train_help_has_exactly_the_options_of_this_version(self):
+        words = self.works("train", "--help").out.replace(",", " ").split("\nFor example")[0].split()
+        listed = [w for w in words if w.startswith("--")]
+        for option in TRAIN_OPTIONS:
+            self.assertIn(option, listed)
+        for later in ("--checkpoint", "--resume", "--report", "--adapter", "--from"):
+            self.assertNotIn(later, listed)
+            self.refused_usage("train", "xor.csv", "--target", "y", later, "x", says=later)
+
+    def test_help_wins_over_what_is_missing(self):
+        self.works("predict", "x", "--help")
+
+
+class Usage(ToolTest):
+    def train(self, *options, says=()):
+        return self.refused_usage("train", "xor.csv", "--target", "y", *options, says=says)
+
+    def test_unknown_command(self):
+        self.refused_usage("trian", "xor.csv", says=("trian", "Did you mean train?", "evaluate"))
+
+    def test_unknown_option_offers_the_nearest(self):
+        self.refused_usage("train", "xor.csv", "--tagret", "y", says=("--tagret", "Did you mean --target?"))
+        self.refused_usage("--frobnicate", says="--frobnicate")
+        self.refused_usage("info", "xor.csv", "--epochs", "3", says="--epochs")
+
+    def test_too_many_arguments(self):
+        self.refused_usage("info", "xor.csv", "other.csv", says="other.csv")
+
+    def test_missing_arguments(self):
+        self.refused_usage("train", says="DATA")
+        self.refused_usage("train", "xor.csv", says="--target")
+        self.refused_usage("predict", says="MODEL")
+        self.refused_usage("evaluate", "m", says="DATA")
+        self.refused_usage("info", says="file")
+
+    def test_an_option_without_its_value(self):
+        self.refused_usage("train", "xor.csv", "--target", says="--target needs a value")
+        self.train("-o", "", says="--output")
+
+    def test_sizes_of_zero(self):
+        self.train("--epochs", "0", says=("--epochs", "'0'", "at least 1"))
+        self.train("--batch", "0", says=("--batch", "at least 1"))
+        self.train("--hidden", "0", says=("--hidden", "at least 1"))
+        self.train("--hidden", "8,,8", says="--hidden")
+        self.train("--layers", "dense:0", says="dense")
+        self.train("--tokens", "0", says="--tokens")
+        self.train("--threads", "0", says="--threads")
+
+    def test_values_that_are_no_numbers(self):
+        self.train("--epochs", "many", says=("--epochs", "many"))
+        self.train("--epochs", "1.5", says="1.5")
+        self.train("--batch", "-4", says="-4")
+        self.train("--epochs", "99999999999999999999", says="99999999999999999999")
+        self.train("--lr", "nan", says=("--lr", "nan"))
+        self.train("--lr", "inf", says="inf")
+        self.train("--lr", "0,1", says="0,1")
+        self.train("--seed", "one", says="one")
+
+    def test_values_out_of_range(self):
+        self.train("--lr", "0", says="above 0")
+        self.train("--lr", "-0.1", says="above 0")
+        for share in ("0", "1", "1.5", "-0.2"):
+            self.train("--hold-out", share, says=(share, "above 0 and below 1"))
+        self.train("--weight-decay", "-1", says="at least 0")
+        self.train("--optimizer", "sgd", "--momentum", "1", says="below 1")
+        self.train("--patience", "-1", says="at least 0")
+
+    def test_unknown_names_list_what_there_is(self):
+        self.train("--layers", "dense:8,swish,dense:2", says=("swish", "tanh"))
+        self.train("--layers", "", says="--layers")
+        self.train("--loss", "hinge", says=("hinge", "softmax", "mse"))
+        self.train("--backend", "cuda", says=("cuda", "auto", "plain", "cpu"))
+        self.train("--activation", "gelu", says=("gelu", "relu", "tanh", "sigmoid"))
+        self.train("--optimizer", "adamw", says=("adamw", "adam", "sgd"))
+        self.train("--scale", "robust", says=("robust", "standard", "minmax", "none"))
+        self.train("--missing", "median", says=("median", "mean", "drop"))
+        self.train("--unknown", "maybe", says=("maybe", "zero"))
+
+    def test_options_that_exclude_or_need_each_other(self):
+        self.train("--layers", "dense:2", "--hidden", "8", says=("--layers", "--hidden"))
+        self.train("--layers", "dense:2", "--activation", "tanh", says="--activation")
+        self.train("--validate", "xor.csv", "--hold-out", "0.5", says=("--validate", "--hold-out"))
+        self.train("--validate-labels", "l.npy", says="--validate")
+        self.train("--labels", "l.npy", says="--labels")
+        self.train("--header", "--no-header", says=("--header", "--no-header"))
+        self.train("--momentum", "0.5", says="sgd")
+        self.train("--min-delta", "0.5", says="--patience")
+        self.refused_usage("train", "xor.csv", "--target", "a,b", "--loss", "softmax", says="one target")
+
+    def test_results_do_not_replace_their_sources(self):
+        self.train("-o", "xor.csv", says="xor.csv")
+        self.train("--history", "./xor.csv", says="xor.csv")
+        self.train("-o", "m", "--history", "m", says="--history")
+
+    def test_the_last_of_an_option_counts(self):
+        run = self.works("train", "xor.csv", "--target", "y", "--epochs", "2", "--epochs", "3", "--json", "--quiet")
+        self.assertEqual(run.json["epochs"], 3)
