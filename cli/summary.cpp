@@ -39,8 +39,8 @@ std::string how_it_went(const TrainCommand& c, const Trained& trained) {
     return out;
 }
 
-std::vector<std::string> score_row(const std::string& name, const Score& score, std::optional<double> loss) {
-    std::vector<std::string> row = {name, std::to_string(score.samples), cell(loss)};
+std::vector<std::string> score_row(const std::string& name, const Score& score) {
+    std::vector<std::string> row = {name, std::to_string(score.samples), to_text(score.loss)};
     if (score.accuracy) {
         row.push_back(cell(score.accuracy));
     } else {
@@ -57,8 +57,8 @@ std::string scores(const Trained& trained) {
     } else {
         rows.push_back({"", "rows", "loss", "rmse", "r2"});
     }
-    rows.push_back(score_row("training", trained.training, training_loss(trained)));
-    if (trained.validation) rows.push_back(score_row("held out", *trained.validation, trained.validation->loss));
+    rows.push_back(score_row("training", trained.training));
+    if (trained.validation) rows.push_back(score_row("held out", *trained.validation));
     rows.push_back({"baseline", "", "", cell(trained.baseline)});
     return in_columns(rows, {false, true, true, true, true});
 }

@@ -6,9 +6,10 @@ A fenced block is tested where an HTML comment stands right above it:
     <!-- test: NAME -->           a cpp block is compiled and run, an sh block is run line by line
     <!-- file: PATH -->           a block of any kind is written to PATH, for the tests below it
     <!-- output of NAME -->       the block is what NAME prints; "…" stands for any text, on a line
-                                  of its own for any lines, and durations count as equal
+                                  of its own for any lines; durations, and numbers of more
+                                  than three decimals, count as equal
 
-All in one empty folder, in order, with STAGE/bin first in PATH. A cpp block without main is put
+All in one folder, in order, with STAGE/bin first in PATH; it has nothing but the examples/ beside FILE. A cpp block without main is put
 into one. Blocks with no comment are left alone.
 """
 import os
@@ -19,6 +20,7 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"^<!-- (test|file|output)(?: of|:) *(.+?) -->\n+```(\w*)\n(.*?)^```$", re.M | re.S)
+LONG_NUMBER = re.compile(r" *\b\d+\.\d{4,}(e-?\d+)?\b")  # the last digits depend on the processor
 DURATION = re.compile(r"\b\d+(\.\d+)?(e-?\d+)? ?(ns|us|µs|ms|s|min|h)\b|\b\d+:\d\d(:\d\d)?\b")
 CMAKE = """cmake_minimum_required(VERSION 3.16)
 project(readme LANGUAGES CXX)
@@ -55,15 +57,19 @@ def run_cpp(name, code, stage):
     return run([place / "build" / name])
 
 
+def masked(text):
+    return LONG_NUMBER.sub(" <number>", DURATION.sub("<time>", text)).rstrip()
+
+
 def same(expected, got):
     """Whether an output block is what was printed."""
     pattern = ""
-    for line in DURATION.sub("<time>", expected).rstrip().splitlines():
+    for line in masked(expected).splitlines():
         if line.strip() == "…":
             pattern += r"(?:.*\n)*?"
         else:
             pattern += ".*?".join(re.escape(part.rstrip()) for part in line.rstrip().split("…")) + r"[ ]*\n"
-    return re.fullmatch(pattern, DURATION.sub("<time>", got).rstrip() + "\n") is not None
+    return re.fullmatch(pattern, masked(got) + "\n") is not None
 
 
 def test(text, stage):
@@ -98,7 +104,10 @@ def main(readme, stage):
     os.environ["PATH"] = f"{stage / 'bin'}:{os.environ['PATH']}"
     shutil.rmtree("readme", ignore_errors=True)
     os.mkdir("readme")
+    examples = pathlib.Path(readme).resolve().parent / "examples"
     os.chdir("readme")
+    if examples.exists():
+        os.symlink(examples, "examples")
     ran, compared = test(text, stage)
     print(f"ran: {', '.join(ran) or 'nothing'}; compared: {', '.join(compared) or 'nothing'}")
 
