@@ -2,12 +2,14 @@
 #include "commands.hpp"
 #include "print.hpp"
 #include "shunt/backend.hpp"
+#include "shunt/gpu.hpp"
 
 namespace shunt::cli {
 namespace {
 
 std::string about(const std::string& name) {
     if (name == "plain") return "double precision, one thread, the same bits everywhere: the reference";
+    if (name == "gpu") return "float32, on a graphics card through WebGPU";
     if (name == "cpu") return "float32, oneDNN, as many threads as the work pays for";
     return "";
 }
@@ -32,12 +34,32 @@ int devices(Arguments arguments) {
             {{"name", name}, {"available", works}, {"reason", works ? Json(nullptr) : Json(tried.reason)}});
         rows.push_back({name, works ? "yes" : "no", works ? about(name) : tried.reason});
     }
+    const AdapterList list = list_adapters();
+    std::vector<std::vector<std::string>> adapters;
+    for (const Adapter& a : list.adapters) {
+        document["adapters"].push_back({{"name", a.name},
+                                        {"kind", a.kind},
+                                        {"driver", a.driver},
+                                        {"max_buffer", a.max_buffer},
+                                        {"max_binding", a.max_binding},
+                                        {"workgroup_memory", a.workgroup_memory},
+                                        {"max_invocations", a.max_invocations},
+                                        {"used", a.used},
+                                        {"reason", a.reason}});
+        adapters.push_back(
+            {std::to_string(adapters.size()), a.name, a.kind, a.driver, a.used ? "used:" : "not used:", a.reason});
+    }
     if (json) {
         print(to_json_text(document));
         return 0;
     }
-    print(in_columns(rows, {false, false, false}) +
-          "\nThis version computes on the CPU. --backend names one; auto, the default, takes cpu.\n");
+    print(in_columns(rows, {false, false, false}));
+    if (adapters.empty()) {
+        print("\nGraphics adapters: none. " + list.reason + "\n");
+    } else {
+        print("\nGraphics adapters\n" + in_columns(adapters, {true, false, false, false, false, false}));
+    }
+    print("\n--backend names a backend; auto, the default, takes cpu for now.\n");
     return 0;
 }
 

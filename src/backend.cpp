@@ -1,6 +1,11 @@
 // The registry: names to backends, with the reason where one cannot work here.
 #include "shunt/backend.hpp"
+
+#include "shunt/gpu.hpp"
+#ifdef SHUNT_GPU
+#include "webgpu/adapter.hpp"
 #include "webgpu/backend.hpp"
+#endif
 
 #include <algorithm>
 #include <map>
@@ -14,7 +19,13 @@ namespace {
 
 using Make = std::function<std::shared_ptr<Backend>(const BackendOptions&)>;
 
-std::shared_ptr<Backend> make_gpu(const BackendOptions& options) { return webgpu::make_gpu(options); }
+std::shared_ptr<Backend> make_gpu([[maybe_unused]] const BackendOptions& options) {
+#ifdef SHUNT_GPU
+    return webgpu::make_gpu(options);
+#else
+    throw Error(Fault::no_gpu, "This shunt was built without graphics cards (-DSHUNT_GPU=OFF).");
+#endif
+}
 
 struct Registry {
     std::mutex mutex;
@@ -77,6 +88,14 @@ void register_backend(const std::string& name, Make make) {
     if (name.empty() || name == "auto" || !all.makers.emplace(name, std::move(make)).second) {
         throw Error(Fault::bad_argument, "The backend name '" + name + "' is taken.");
     }
+}
+
+AdapterList list_adapters() {
+#ifdef SHUNT_GPU
+    return webgpu::describe_adapters();
+#else
+    return {{}, "This shunt was built without graphics cards (-DSHUNT_GPU=OFF)."};
+#endif
 }
 
 }  // namespace shunt

@@ -176,12 +176,16 @@ TEST_CASE("shapes that do not fit are refused before anything runs, with the siz
         CHECK_THROWS_AS(b->update({.rule = UpdateRule::decay, .n_decayed = 4}, f({3})), Error);
         CHECK_THROWS_AS(b->upload(std::span<const double>(), {2}), Error);
         CHECK_THROWS_AS(f({10}).view(5, {6}), Error);
+        if (name == "gpu") continue;  // a card cannot look: whoever uploads an index checks it
         CHECK_THROWS_AS(b->embed(f({4, 2}), classes(*b, {4})), Error);
         CHECK_THROWS_AS(b->gather(f({4, 2}), classes(*b, {4})), Error);
         CHECK_THROWS_AS(b->softmax_ce(f({1, 2}), classes(*b, {2})), Error);
-        CHECK_THROWS_AS(Shape({1, 2, 3, 4, 5, 6, 7}), Error);
-        CHECK_THROWS_AS(Shape({std::size_t{1} << 40, std::size_t{1} << 40}), Error);
     }
+}
+
+TEST_CASE("a shape has at most six sizes and fits into memory's addresses") {
+    CHECK_THROWS_AS(Shape({1, 2, 3, 4, 5, 6, 7}), Error);
+    CHECK_THROWS_AS(Shape({std::size_t{1} << 40, std::size_t{1} << 40}), Error);
 }
 
 TEST_CASE("a tensor that no memory holds is out_of_memory, not an abort") {

@@ -24,7 +24,8 @@ ALLOWED = {
     "net": {"net", "core", "decide", "public", "nlohmann"},
     "model": {"model", "net", "core", "public", "nlohmann"},
     "data": {"data", "core", "public", "zip"},
-    "backend.cpp": {"core", "cpu", "public"},
+    "webgpu": {"webgpu", "core", "decide", "public", "webgpu.h", "xxhash"},
+    "backend.cpp": {"core", "cpu", "webgpu", "public"},
     "cli": {"cli", "public", "cli11", "nlohmann"},
     "examples": {"examples", "public", "cli11", "nlohmann"},
 }
@@ -35,7 +36,7 @@ DNNL_FILES = re.compile(r"src/cpu/dnnl\w*\.(cpp|hpp)$")
 
 LIBRARIES = {  # an include that starts so → the library
     "nlohmann/": "nlohmann", "xxhash.h": "xxhash", "oneapi/dnnl/": "dnnl", "dnnl": "dnnl", "omp.h": "openmp",
-    "CLI/": "cli11", "zip.h": "zip", "zlib.h": "zip", "doctest/": "doctest", "benchmark/": "benchmark",
+    "CLI/": "cli11", "webgpu.h": "webgpu.h", "wgpu.h": "webgpu.h", "zip.h": "zip", "zlib.h": "zip", "doctest/": "doctest", "benchmark/": "benchmark",
 }
 POSIX = re.compile(r"(unistd|fcntl|signal|dlfcn|sched|pthread|termios|poll|immintrin|x86intrin|cpuid|glob)\.h$|sys/\w+\.h$")
 CODE = {".cpp", ".hpp"}

@@ -8,8 +8,9 @@ cd "$(dirname "$0")/.."
 
 packages() {
     case $1 in
-        build) echo g++ cmake ninja-build libdnnl-dev nlohmann-json3-dev libxxhash-dev libcli11-dev libzip-dev zlib1g-dev ;;
-        test) echo doctest-dev clang clang-format-14 python3 python3-venv ca-certificates ;;
+        build) echo g++ cmake ninja-build libdnnl-dev nlohmann-json3-dev libxxhash-dev libcli11-dev libzip-dev zlib1g-dev \
+            libvulkan1 python3 python3-pip ca-certificates ;;
+        test) echo doctest-dev clang clang-format-14 python3-venv mesa-vulkan-drivers ;;
         demo) echo dataset-fashion-mnist ;;
         *) echo "setup.sh: there is no group \"$1\"; there are build, test and demo." >&2; return 1 ;;
     esac

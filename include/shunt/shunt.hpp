@@ -5,6 +5,7 @@
 #include "shunt/data.hpp"
 #include "shunt/error.hpp"
 #include "shunt/file.hpp"
+#include "shunt/gpu.hpp"
 #include "shunt/model.hpp"
 #include "shunt/network.hpp"
 #include "shunt/tensor.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 namespace shunt::webgpu {
 namespace {
@@ -109,14 +110,42 @@ Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted) {
                     " one, used only when it is named (--adapter or SHUNT_ADAPTER)."};
 }
 
-std::string reason_for(const std::vector<AdapterInfo>& adapters, std::size_t index) {
-    const Picked picked = pick(adapters, "");
-    if (picked.index == static_cast<int>(index)) return "used";
-    switch (adapters[index].kind) {
-        case AdapterKind::software: return "not used: a software adapter, only when it is named";
-        case AdapterKind::other: return "not used: of unknown kind, only when it is named";
-        default: return "not used: adapter " + std::to_string(picked.index) + " comes first";
+AdapterList describe_adapters() {
+    const char* wanted = std::getenv("SHUNT_ADAPTER");
+    const char* hidden = std::getenv("SHUNT_GPU");
+    AdapterList list;
+    if (!library().api) {
+        list.reason = library().reason;
+        return list;
     }
+    const std::vector<AdapterInfo> infos = find_adapters().infos;
+    const Picked picked = pick(infos, wanted ? wanted : "");
+    const bool off = hidden && std::string_view(hidden) == "off";
+    if (infos.empty()) list.reason = picked.reason;
+    for (std::size_t i = 0; i < infos.size(); i++) {
+        const AdapterInfo& info = infos[i];
+        Adapter a{info.name,
+                  std::string(to_string(info.kind)),
+                  info.driver,
+                  info.limits.maxBufferSize,
+                  info.limits.maxStorageBufferBindingSize,
+                  info.limits.maxComputeWorkgroupStorageSize,
+                  info.limits.maxComputeInvocationsPerWorkgroup};
+        a.used = !off && picked.index == static_cast<int>(i);
+        if (off) {
+            a.reason = "SHUNT_GPU=off hides it";
+        } else if (a.used) {
+            a.reason = wanted && *wanted ? "named by SHUNT_ADAPTER" : "the first of its kind";
+        } else if (picked.index >= 0) {
+            a.reason = "adapter " + std::to_string(picked.index) + " is used";
+        } else if (wanted && *wanted) {
+            a.reason = picked.reason;
+        } else {
+            a.reason = "a software adapter is used only when it is named (SHUNT_ADAPTER)";
+        }
+        list.adapters.push_back(std::move(a));
+    }
+    return list;
 }
 
 }  // namespace shunt::webgpu

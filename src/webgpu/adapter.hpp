@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shunt/gpu.hpp"
 #include "webgpu/api.hpp"
 
 namespace shunt::webgpu {
@@ -41,7 +42,7 @@ struct Picked {
 };
 Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted);
 
-// Why this adapter would, or would not, be used without being named.
-std::string reason_for(const std::vector<AdapterInfo>& adapters, std::size_t index);
+// All of it for people, as the environment (SHUNT_ADAPTER, SHUNT_GPU) is now.
+AdapterList describe_adapters();
 
 }  // namespace shunt::webgpu

@@ -21,15 +21,12 @@ std::vector<std::string> candidates() {
     if (dladdr(reinterpret_cast<const void*>(&library), &here) && here.dli_fname) {
         std::error_code error;
         const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, error);
-        if (!error) {  // beside this library or program, or as `make install` lays them out
-            for (const char* place : {".", "../lib/shunt", "../" SHUNT_LIBDIR "/shunt", "shunt"}) {
+        if (!error) {  // beside this library or program, above it (the build's tests), as installed
+            for (const char* place : {".", "..", "../lib", "../" SHUNT_LIBDIR}) {
                 paths.push_back((file.parent_path() / place / file_name).string());
             }
         }
     }
-#ifdef SHUNT_WEBGPU_BUILT
-    paths.emplace_back(SHUNT_WEBGPU_BUILT);
-#endif
     paths.emplace_back(file_name);
     return paths;
 }

@@ -16,7 +16,8 @@ namespace shunt::webgpu {
     X(CreateInstance)                                                                                                  \
     X(InstanceRelease)                                                                                                 \
     X(InstanceEnumerateAdapters)                                                                                       \
-    X(InstanceProcessEvents) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterGetFeatures)     \
+    X(InstanceProcessEvents)                                                                                           \
+    X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterGetFeatures)                              \
         X(SupportedFeaturesFreeMembers) X(AdapterRequestDevice) X(AdapterRelease) X(DeviceGetLimits) X(DeviceGetQueue) \
             X(DevicePoll) X(DevicePushErrorScope) X(DevicePopErrorScope) X(DeviceCreateBuffer)                         \
                 X(DeviceCreateShaderModule) X(DeviceCreateShaderModuleTrusted) X(DeviceCreateBindGroupLayout)          \
