@@ -6,18 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "webgpu/grid.hpp"
-#include "webgpu/recorder.hpp"
+#include "webgpu/launcher.hpp"
+#include "webgpu/product.hpp"
 
 namespace shunt::webgpu {
 namespace {
 
-const Block& block(const Tensor& t) {
-    return static_cast<const Values&>(*t.storage).block;
-}
-std::uint32_t u32(std::uint64_t n) {
-    return static_cast<std::uint32_t>(n);
-}
 std::uint32_t kind_of(Activation kind) {
     return static_cast<std::uint32_t>(kind);
 }
@@ -26,27 +20,18 @@ constexpr std::uint64_t most_turns = 65535;  // of an invocation's loops, all to
 
 class Gpu final : public Backend {
 public:
-    explicit Gpu(const DeviceOptions& options)
-        : device_(Device::open(options)), pool_(std::make_shared<Pool>(device_)), recorder_(device_, pool_) {
-        const WGPULimits& limits = device_->limits();
-        most_groups_ = limits.maxComputeWorkgroupsPerDimension;
-        // A window begins up to one alignment before its first value.
-        align_ = limits.minStorageBufferOffsetAlignment;
-        const std::uint64_t most_bytes =
-            std::min<std::uint64_t>(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-        most_values_ = (most_bytes - align_) / 4;
-    }
+    explicit Gpu(const DeviceOptions& options) : card_(options) {}
 
     std::string_view name() const override { return "gpu"; }
-    void finish() override { recorder_.finish(); }
+    void finish() override { card_.recorder().finish(); }
 
 protected:
     std::shared_ptr<Storage> allocate(std::size_t count, Type type) override {
-        auto values = std::make_shared<Values>(pool_, count * 4);
+        auto values = card_.storage(count);
 #ifdef SHUNT_FILL_NAN
         if (type == Type::f32 && count > 0) {
-            fill(Tensor{{count}, type, 0, values},
-                 std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN()));
+            card_.fill(Tensor{{count}, type, 0, values},
+                       std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN()));
         }
 #else
         static_cast<void>(type);
@@ -58,73 +43,69 @@ protected:
         run_write(to, std::span<const float>(std::vector<float>(values.begin(), values.end())));
     }
     void run_write(const Tensor& to, std::span<const float> values) override {
-        recorder_.write(block(to), to.offset * 4, std::as_bytes(values));
+        card_.recorder().write(block(to), to.offset * 4, std::as_bytes(values));
     }
     void run_write(const Tensor& to, std::span<const std::uint32_t> values) override {
-        recorder_.write(block(to), to.offset * 4, std::as_bytes(values));
+        card_.recorder().write(block(to), to.offset * 4, std::as_bytes(values));
     }
 
     std::vector<double> run_read(const Tensor& t) override {
         if (t.type == Type::u32) {
             std::vector<std::uint32_t> values(t.size());
-            recorder_.read(block(t), t.offset * 4, std::as_writable_bytes(std::span(values)));
+            card_.recorder().read(block(t), t.offset * 4, std::as_writable_bytes(std::span(values)));
             return {values.begin(), values.end()};
         }
         std::vector<float> values(t.size());
-        recorder_.read(block(t), t.offset * 4, std::as_writable_bytes(std::span(values)));
+        card_.recorder().read(block(t), t.offset * 4, std::as_writable_bytes(std::span(values)));
         return {values.begin(), values.end()};
     }
 
     void run_copy(const Tensor& from, const Tensor& to) override {
-        if (from.storage == to.storage) {  // one dispatch cannot read and write one buffer
-            const Tensor between = empty(from.shape, from.type);
-            run_copy(from, between);
-            return run_copy(between, to);
-        }
-        each(from.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
-            const Slice x = slice(from, first, n), y = slice(to, first, n);
-            struct {
-                std::uint32_t n, x0, y0;
-            } params{u32(n), x.first, y.first};
-            recorder_.run(kernel("copy"), {x, y}, params, grid(n));
-        });
+        card_.copy(from, to);
     }
 
     void run_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& o) override {
-        const std::uint64_t m = o.out.shape[o.out.shape.rank() - 2], n = o.out.cols();
-        const std::uint64_t k = o.trans_a ? a.shape[a.shape.rank() - 2] : a.cols();
-        product(a, b, {m, n, k}, o);
+        product(card_, a, b, o.out, o.trans_a, o.trans_b,
+                {.bias = o.bias, .activation = o.activation, .accumulate = o.accumulate});
     }
 
     void run_affine_grad(const Tensor& x, const Tensor& w, const Tensor& dy, Activation activation,
                          const AffineGrad& out) override {
-        const std::uint64_t batch = x.rows(), n_in = x.cols(), n_out = dy.cols();
-        if (out.dw.size() > 0)
-            product(as_matrix(dy), as_matrix(x), {n_out, n_in, batch}, {.trans_a = true, .out = out.dw});
-        column_sums(dy, out.db);
+        const Tensor dy2 = as_matrix(dy), x2 = as_matrix(x), w2 = as_matrix(w);
+        const Tensor dw = out.dw.view(0, {dy2.cols(), x2.cols()});
+        // The bias gradients are the row sums of dyᵀ, and come with dw where both are in one buffer.
+        const bool with_dw = out.dw.storage == out.db.storage && dw.size() > 0 && dy.size() > 0 &&
+                             block(out.dw).bytes / 4 <= card_.most_values() &&
+                             is_small(dw.rows(), dw.cols(), card_.most_groups()) && dy.size() <= card_.most_values() &&
+                             x.size() <= card_.most_values();
+        if (dw.size() > 0) {
+            product(card_, dy2, x2, dw, true, false, {.row_sums = with_dw ? out.db : Tensor{}});
+        }
+        if (!with_dw) column_sums(dy2, out.db);
         if (!out.dx.exists() || out.dx.size() == 0) return;
-        product(as_matrix(dy), as_matrix(w), {batch, n_in, n_out}, {.out = out.dx}, activation, x);
+        product(card_, dy2, w2, out.dx.view(0, {x2.rows(), x2.cols()}), false, false,
+                {.activation = activation, .outputs = activation == Activation::none ? Tensor{} : x2});
     }
 
     void run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& o, const Tensor& y) override;
 
     void run_activate(Activation kind, const Tensor& x, const Tensor& y) override {
-        each(x.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
-            const Slice in = slice(x, first, n), out = slice(y, first, n);
+        card_.each(x.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
+            const Slice in = card_.slice(x, first, n), out = card_.slice(y, first, n);
             struct {
                 std::uint32_t n, x0, y0, kind;
             } params{u32(n), in.first, out.first, kind_of(kind)};
-            recorder_.run(kernel("activate"), {in, out}, params, grid(n));
+            card_.run("activate", {in, out}, params, card_.grid(n));
         });
     }
 
     void run_activate_grad(Activation kind, const Tensor& y, const Tensor& dy, const Tensor& dx) override {
-        each(y.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
-            const Slice ys = slice(y, first, n), dys = slice(dy, first, n), dxs = slice(dx, first, n);
+        card_.each(y.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
+            const Slice ys = card_.slice(y, first, n), dys = card_.slice(dy, first, n), dxs = card_.slice(dx, first, n);
             struct {
                 std::uint32_t n, y0, dy0, dx0, kind;
             } params{u32(n), ys.first, dys.first, dxs.first, kind_of(kind)};
-            recorder_.run(kernel("activate_grad"), {ys, dys, dxs}, params, grid(n));
+            card_.run("activate_grad", {ys, dys, dxs}, params, card_.grid(n));
         });
     }
 
@@ -134,17 +115,17 @@ protected:
 
     void run_embed_grad(const Tensor& tokens, const Tensor& dy, const Tensor& out) override {
         const std::uint64_t d = out.cols(), n_tokens = tokens.size();
-        if (n_tokens == 0) return fill(out, 0);
-        const std::uint64_t tokens_each = std::clamp<std::uint64_t>(most_values_ / d, 1, most_turns);
-        each(out.rows(), d, [&](std::uint64_t first, std::uint64_t n) {
+        if (n_tokens == 0) return card_.fill(out, 0);
+        const std::uint64_t tokens_each = std::clamp<std::uint64_t>(card_.most_values() / d, 1, most_turns);
+        card_.each(out.rows(), d, [&](std::uint64_t first, std::uint64_t n) {
             for (std::uint64_t t = 0; t < n_tokens; t += tokens_each) {
                 const std::uint64_t count = std::min(tokens_each, n_tokens - t);
-                const Slice ts = slice(tokens, t, count), dys = slice(dy, t * d, count * d),
-                            outs = slice(out, first * d, n * d);
+                const Slice ts = card_.slice(tokens, t, count), dys = card_.slice(dy, t * d, count * d),
+                            outs = card_.slice(out, first * d, n * d);
                 struct {
                     std::uint32_t n, d, first, n_tokens, accumulate, tokens0, dy0, out0;
                 } params{u32(n * d), u32(d), u32(first), u32(count), t > 0 ? 1u : 0u, ts.first, dys.first, outs.first};
-                recorder_.run(kernel("embed_grad"), {ts, dys, outs}, params, grid(n * d));
+                card_.run("embed_grad", {ts, dys, outs}, params, card_.grid(n * d));
             }
         });
     }
@@ -153,14 +134,14 @@ protected:
         const std::uint64_t cols = x.cols(), n_rows = rows.size();
         if (y.storage == x.storage)
             throw Error(Fault::bad_argument, "gather: its result cannot be part of what it reads.");
-        each(n_rows, cols, [&](std::uint64_t out_first, std::uint64_t out_n) {
-            each(x.rows(), cols, [&](std::uint64_t first, std::uint64_t n) {
-                const Slice xs = slice(x, first * cols, n * cols), rs = slice(rows, out_first, out_n);
-                const Slice ys = slice(y, out_first * cols, out_n * cols);
+        card_.each(n_rows, cols, [&](std::uint64_t out_first, std::uint64_t out_n) {
+            card_.each(x.rows(), cols, [&](std::uint64_t first, std::uint64_t n) {
+                const Slice xs = card_.slice(x, first * cols, n * cols), rs = card_.slice(rows, out_first, out_n);
+                const Slice ys = card_.slice(y, out_first * cols, out_n * cols);
                 struct {
                     std::uint32_t n, cols, first, n_rows, x0, rows0, y0;
                 } params{u32(out_n * cols), u32(cols), u32(first), u32(n), xs.first, rs.first, ys.first};
-                recorder_.run(kernel("gather"), {xs, rs, ys}, params, grid(out_n * cols));
+                card_.run("gather", {xs, rs, ys}, params, card_.grid(out_n * cols));
             });
         });
     }
@@ -185,187 +166,66 @@ protected:
         params.beta1 = f(o.beta1), params.rest1 = f(1 - o.beta1), params.beta2 = f(o.beta2),
         params.rest2 = f(1 - o.beta2);
         params.epsilon = f(o.epsilon);
-        each(values.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
+        card_.each(values.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
             const auto part = [&](const Tensor& t, int unused) {
-                return t.exists() ? slice(t, first, n) : slice(nothing(unused), 0, 1);
+                return t.exists() ? card_.slice(t, first, n) : card_.nothing(unused);
             };
-            const Slice p = slice(values, first, n), g = part(gradients, 0), ms = part(m, 1), vs = part(v, 2);
+            const Slice p = card_.slice(values, first, n), g = part(gradients, 0), ms = part(m, 1), vs = part(v, 2);
             params.n = u32(n);
             params.n_decayed = o.n_decayed > first ? u32(std::min<std::uint64_t>(o.n_decayed - first, n)) : 0;
             params.values0 = p.first, params.g0 = g.first, params.m0 = ms.first, params.v0 = vs.first;
-            recorder_.run(kernel("update"), {p, g, ms, vs}, params, grid(n));
+            card_.run("update", {p, g, ms, vs}, params, card_.grid(n));
         });
     }
 
 private:
-    const Kernel& kernel(std::string_view name) {
-        const auto found = kernels_.find(name);
-        if (found != kernels_.end()) return *found->second;
-        return *kernels_.emplace(name, &device_->kernel(name)).first->second;
-    }
-
     static Tensor as_matrix(const Tensor& t) {
         return t.view(0, {t.rows(), t.cols()});
     }
 
-    // The whole buffer where a binding can hold it, so that few bind groups serve all views of it.
-    Slice slice(const Tensor& t, std::uint64_t first, std::uint64_t n) const {
-        const Block& b = block(t);
-        const std::uint64_t begin = (t.offset + first) * 4;
-        if (b.bytes / 4 <= most_values_) return {b.buffer.get(), b.id, 0, b.bytes, u32(begin / 4)};
-        const std::uint64_t offset = begin / align_ * align_;
-        return {b.buffer.get(), b.id, offset, begin + std::max<std::uint64_t>(n, 1) * 4 - offset,
-                u32((begin - offset) / 4)};
-    }
-
-    // A small buffer for a binding that a kernel has but this call does not use. A few different
-    // ones: a dispatch cannot have one buffer twice where it writes.
-    Tensor nothing(int number) {
-        Tensor& t = nothing_[static_cast<std::size_t>(number)];
-        if (!t.exists()) t = empty({64}, Type::u32);
-        return t;
-    }
-
-    // 64 invocations a group, one a value.
-    Grid grid(std::uint64_t values) const {
-        return fold((values + 63) / 64, most_groups_);
-    }
-
-    // work(first, n) over [0, n) in pieces of whole rows that fit into a binding and into a grid.
-    template <typename Work>
-    void each(std::uint64_t n, std::uint64_t cols, const Work& work) {
-        const double most_grid = 64.0 * most_groups_ * most_groups_ * most_groups_;
-        const auto most = static_cast<std::uint64_t>(std::min({static_cast<double>(most_values_), most_grid, 4e9}));
-        if (cols > most) {
-            throw Error(Fault::unsupported, "A row of " + std::to_string(cols) + " values is past what the card " +
-                                                device_->adapter().name + " takes in one piece, " +
-                                                std::to_string(most) + ".");
-        }
-        const std::uint64_t step = cols == 0 ? n : most / cols;
-        for (std::uint64_t first = 0; first < n; first += step) work(first, std::min(step, n - first));
-    }
-
-    void fill(const Tensor& t, std::uint32_t bits) {
-        each(t.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
-            const Slice y = slice(t, first, n);
-            struct {
-                std::uint32_t n, y0, bits;
-            } params{u32(n), y.first, bits};
-            recorder_.run(kernel("fill"), {y}, params, grid(n));
-        });
-    }
-
     void column_sums(const Tensor& x, const Tensor& sums) {
         const std::uint64_t rows = x.rows(), cols = x.cols();
-        if (rows == 0) return fill(sums, 0);
-        const std::uint64_t rows_each = std::clamp<std::uint64_t>(most_values_ / cols, 1, 16 * (most_turns - 32));
+        if (rows == 0) return card_.fill(sums, 0);
+        const std::uint64_t rows_each =
+            std::clamp<std::uint64_t>(card_.most_values() / cols, 1, 16 * (most_turns - 32));
         for (std::uint64_t first = 0; first < rows; first += rows_each) {
             const std::uint64_t n = std::min(rows_each, rows - first);
-            const Slice xs = slice(x, first * cols, n * cols), ys = slice(sums, 0, cols);
+            const Slice xs = card_.slice(x, first * cols, n * cols), ys = card_.slice(sums, 0, cols);
             struct {
                 std::uint32_t rows, cols, accumulate, x0, y0;
             } params{u32(n), u32(cols), first > 0 ? 1u : 0u, xs.first, ys.first};
-            recorder_.run(kernel("column_sums"), {xs, ys}, params, fold((cols + 15) / 16, most_groups_));
+            card_.run("column_sums", {xs, ys}, params, fold((cols + 15) / 16, card_.most_groups()));
         }
     }
 
-    struct Sizes {
-        std::uint64_t m, n, k;
-    };
-    void product(const Tensor& a, const Tensor& b, Sizes s, const MatmulOptions& o,
-                 Activation through = Activation::none, const Tensor& outputs = {});
     void loss(std::string_view name, const Tensor& outputs, const Tensor& answers, std::uint64_t per_answer,
               const LossOptions& o, const Loss& out);
 
-    std::shared_ptr<Device> device_;
-    std::shared_ptr<Pool> pool_;
-    Recorder recorder_;
-    std::map<std::string, const Kernel*, std::less<>> kernels_;
-    std::array<Tensor, 4> nothing_;
-    std::uint32_t most_groups_ = 0;
-    std::uint64_t align_ = 256, most_values_ = 0;
+    Launcher card_;
 };
-
-// c = epilogue(a·b) block by block; pieces of k after the first add to the ones before. `through`:
-// the result goes through the derivative of the activation whose outputs are `outputs`.
-void Gpu::product(const Tensor& a, const Tensor& b, Sizes s, const MatmulOptions& o, Activation through,
-                  const Tensor& outputs) {
-    const Tensor& c = o.out;
-    if (c.storage == a.storage || c.storage == b.storage || c.storage == o.bias.storage) {
-        if (o.accumulate || c.storage == a.storage || c.storage == b.storage || o.bias.exists()) {
-            MatmulOptions apart = o;
-            apart.out = empty(c.shape);
-            if (o.accumulate) run_copy(c, apart.out);
-            product(a, b, s, apart, through, outputs);
-            return run_copy(apart.out, c);
-        }
-    }
-    const std::uint64_t batch = c.size() / (s.m * s.n);
-    const bool one_a = a.shape.rank() == 2, one_b = b.shape.rank() == 2;
-    const ProductBlock block =
-        block_of(s.m, s.n, s.k, o.trans_a, o.trans_b, {most_values_, std::uint64_t{64} * most_groups_, 131072});
-    struct {
-        std::uint32_t m, n, k, a0, a_row, a_col, b0, b_row, b_col, c0, c_row, a_batch, b_batch, c_batch, e0, e_row,
-            flags, kind;
-    } p{};
-    p.a_row = o.trans_a ? 1 : u32(s.k), p.a_col = o.trans_a ? u32(s.m) : 1;
-    p.b_row = o.trans_b ? 1 : u32(s.n), p.b_col = o.trans_b ? u32(s.k) : 1;
-    p.c_row = u32(s.n), p.e_row = u32(s.n);
-    const Tensor& e = o.bias.exists() ? o.bias : outputs;
-    for (std::uint64_t member = 0; member < batch; member++) {
-        for (std::uint64_t i = 0; i < s.m; i += block.m) {
-            for (std::uint64_t j = 0; j < s.n; j += block.n) {
-                for (std::uint64_t l = 0; l == 0 || l < s.k; l += block.k) {
-                    const std::uint64_t bm = std::min(block.m, s.m - i), bn = std::min(block.n, s.n - j);
-                    const std::uint64_t bk = std::min(block.k, s.k - l);
-                    const auto span = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t stride) {
-                        return rows == 0 || cols == 0 ? 0 : (rows - 1) * stride + cols;
-                    };
-                    const std::uint64_t a_at = (one_a ? 0 : member * s.m * s.k) + i * p.a_row + l * p.a_col;
-                    const std::uint64_t b_at = (one_b ? 0 : member * s.k * s.n) + l * p.b_row + j * p.b_col;
-                    const std::uint64_t c_at = member * s.m * s.n + i * s.n + j;
-                    const Slice as = bk == 0 ? slice(nothing(0), 0, 1)
-                                             : slice(a, a_at, o.trans_a ? span(bk, bm, s.m) : span(bm, bk, s.k));
-                    const Slice bs = bk == 0 ? slice(nothing(0), 0, 1)
-                                             : slice(b, b_at, o.trans_b ? span(bn, bk, s.k) : span(bk, bn, s.n));
-                    const Slice cs = slice(c, c_at, span(bm, bn, s.n));
-                    const Slice es = o.bias.exists()               ? slice(e, j, bn)
-                                     : through != Activation::none ? slice(e, c_at, span(bm, bn, s.n))
-                                                                   : slice(nothing(0), 0, 1);
-                    const bool last = l + bk >= s.k;
-                    p.m = u32(bm), p.n = u32(bn), p.k = u32(bk);
-                    p.a0 = as.first, p.b0 = bs.first, p.c0 = cs.first, p.e0 = es.first;
-                    p.flags = (o.bias.exists() && l == 0 ? 1u : 0u) | (o.accumulate || l > 0 ? 2u : 0u) |
-                              (through != Activation::none && last ? 4u : 0u);
-                    p.kind = !last ? 0 : kind_of(through != Activation::none ? through : o.activation);
-                    recorder_.run(kernel("matmul"), {as, bs, es, cs}, p, {u32((bn + 63) / 64), u32((bm + 63) / 64), 1});
-                }
-            }
-        }
-    }
-}
 
 void Gpu::loss(std::string_view name, const Tensor& outputs, const Tensor& answers, std::uint64_t per_answer,
                const LossOptions& given, const Loss& out) {
     LossOptions o = given;
     Tensor chosen = answers;
-    if (o.rows.exists() && (answers.size() > most_values_ || answers.rows() > most_values_)) {
+    if (o.rows.exists() && (answers.size() > card_.most_values() || answers.rows() > card_.most_values())) {
         // More answers than a binding holds: those of this batch, one after the other.
         chosen = gather(answers.view(0, {answers.size() / per_answer, per_answer}), o.rows);
         if (o.weights.exists()) o.weights = gather(o.weights.view(0, {o.weights.size(), 1}), o.rows);
         o.rows = {};
     }
     const std::uint64_t cols = outputs.cols();
-    each(outputs.rows(), cols, [&](std::uint64_t first, std::uint64_t n) {
+    card_.each(outputs.rows(), cols, [&](std::uint64_t first, std::uint64_t n) {
         const bool by_rows = o.rows.exists();
-        const Slice z = slice(outputs, first * cols, n * cols);
-        const Slice t = by_rows ? slice(chosen, 0, chosen.size()) : slice(chosen, first * per_answer, n * per_answer);
-        const Slice w = !o.weights.exists() ? slice(nothing(0), 0, 1)
-                        : by_rows           ? slice(o.weights, 0, o.weights.size())
-                                            : slice(o.weights, first, n);
-        const Slice r = by_rows ? slice(o.rows, first, n) : slice(nothing(0), 0, 1);
-        const Slice l = slice(out.losses, first, n);
-        const Slice d = out.gradient.exists() ? slice(out.gradient, first * cols, n * cols) : slice(nothing(1), 0, 1);
+        const Slice z = card_.slice(outputs, first * cols, n * cols);
+        const Slice t =
+            by_rows ? card_.slice(chosen, 0, chosen.size()) : card_.slice(chosen, first * per_answer, n * per_answer);
+        const Slice w = !o.weights.exists() ? card_.nothing(0)
+                        : by_rows           ? card_.slice(o.weights, 0, o.weights.size())
+                                            : card_.slice(o.weights, first, n);
+        const Slice r = by_rows ? card_.slice(o.rows, first, n) : card_.nothing(0);
+        const Slice l = card_.slice(out.losses, first, n);
+        const Slice d = out.gradient.exists() ? card_.slice(out.gradient, first * cols, n * cols) : card_.nothing(1);
         struct {
             std::uint32_t batch, cols, flags, z0, answers0, weights0, rows0, losses0, d0;
         } params{u32(n),
@@ -377,7 +237,7 @@ void Gpu::loss(std::string_view name, const Tensor& outputs, const Tensor& answe
                  r.first,
                  l.first,
                  d.first};
-        recorder_.run(kernel(name), {z, t, w, r, l, d}, params, fold(n, most_groups_));
+        card_.run(name, {z, t, w, r, l, d}, params, fold(n, card_.most_groups()));
     });
 }
 
@@ -386,18 +246,19 @@ void Gpu::run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions&
     const std::uint64_t picture_in = x.size() / x.shape[0], picture_out = y.size() / y.shape[0];
     // Turns of the loops: one a channel, one a kernel row, one a kernel cell.
     const std::uint64_t channels_each = std::max<std::uint64_t>(1, most_turns / (1 + weight.shape[2] + window) - 1);
-    if (picture_in > most_values_) {
+    if (picture_in > card_.most_values()) {
         throw Error(Fault::unsupported, "conv2d: a picture of " + std::to_string(picture_in) +
                                             " values is past what the card takes in one binding.");
     }
-    const std::uint64_t pictures = std::max<std::uint64_t>(1, most_values_ / std::max(picture_in, picture_out));
+    const std::uint64_t pictures = std::max<std::uint64_t>(1, card_.most_values() / std::max(picture_in, picture_out));
     for (std::uint64_t first = 0; first < x.shape[0]; first += pictures) {
         const std::uint64_t n = std::min<std::uint64_t>(pictures, x.shape[0] - first);
         for (std::uint64_t c = 0; c < in_group; c += channels_each) {
             const bool last = c + channels_each >= in_group;
-            const Slice xs = slice(x, first * picture_in, n * picture_in), ws = slice(weight, 0, weight.size());
-            const Slice bs = o.bias.exists() ? slice(o.bias, 0, o.bias.size()) : slice(nothing(0), 0, 1);
-            const Slice ys = slice(y, first * picture_out, n * picture_out);
+            const Slice xs = card_.slice(x, first * picture_in, n * picture_in),
+                        ws = card_.slice(weight, 0, weight.size());
+            const Slice bs = o.bias.exists() ? card_.slice(o.bias, 0, o.bias.size()) : card_.nothing(0);
+            const Slice ys = card_.slice(y, first * picture_out, n * picture_out);
             struct {
                 std::uint32_t n, c, h, w, filters, kh, kw, in_group, out_group, sh, sw, ph, pw, dh, dw, oh, ow, first_c,
                     n_c, flags, kind, x0, w0, b0, y0;
@@ -426,7 +287,7 @@ void Gpu::run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions&
                      ws.first,
                      bs.first,
                      ys.first};
-            recorder_.run(kernel("conv2d"), {xs, ws, bs, ys}, params, grid(n * picture_out));
+            card_.run("conv2d", {xs, ws, bs, ys}, params, card_.grid(n * picture_out));
         }
     }
 }

@@ -4,9 +4,9 @@
 // invocation computes 4×4 of them. a and b have strides of their own, which transposes them.
 struct Params {
     m: u32, n: u32, k: u32, a0: u32, a_row: u32, a_col: u32, b0: u32, b_row: u32, b_col: u32, c0: u32, c_row: u32,
-    a_batch: u32, b_batch: u32, c_batch: u32, e0: u32, e_row: u32,
+    e0: u32, e_row: u32,
     flags: u32,  // 1: bias, 2: accumulate, 4: through the derivative, from outputs e
-    kind: u32,
+    kind: u32, unused: u32,
 }
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;
@@ -17,19 +17,19 @@ struct Params {
 var<workgroup> a_tile: array<vec4<f32>, 256>;  // [k][16 × 4 rows]
 var<workgroup> b_tile: array<vec4<f32>, 256>;  // [k][16 × 4 columns]
 
-fn load_a(i: u32, k: u32, base: u32) -> f32 {
-    if (i < p.m && k < p.k) { return a[base + i * p.a_row + k * p.a_col]; }
+fn load_a(i: u32, k: u32) -> f32 {
+    if (i < p.m && k < p.k) { return a[p.a0 + i * p.a_row + k * p.a_col]; }
     return 0.0;
 }
 
-fn load_b(k: u32, j: u32, base: u32) -> f32 {
-    if (j < p.n && k < p.k) { return b[base + k * p.b_row + j * p.b_col]; }
+fn load_b(k: u32, j: u32) -> f32 {
+    if (j < p.n && k < p.k) { return b[p.b0 + k * p.b_row + j * p.b_col]; }
     return 0.0;
 }
 
-fn finish(i: u32, j: u32, batch: u32, sum: f32) {
+fn finish(i: u32, j: u32, sum: f32) {
     if (i >= p.m || j >= p.n) { return; }
-    let at = p.c0 + batch * p.c_batch + i * p.c_row + j;
+    let at = p.c0 + i * p.c_row + j;
     var value = sum;
     if ((p.flags & 1u) != 0u) { value += e[p.e0 + j]; }
     if ((p.flags & 2u) != 0u) { value += c[at]; }
@@ -41,19 +41,17 @@ fn finish(i: u32, j: u32, batch: u32, sum: f32) {
     c[at] = value;
 }
 
-fn finish_row(i: u32, j: u32, batch: u32, sums: vec4<f32>) {
-    finish(i, j, batch, sums.x);
-    finish(i, j + 1u, batch, sums.y);
-    finish(i, j + 2u, batch, sums.z);
-    finish(i, j + 3u, batch, sums.w);
+fn finish_row(i: u32, j: u32, sums: vec4<f32>) {
+    finish(i, j, sums.x);
+    finish(i, j + 1u, sums.y);
+    finish(i, j + 2u, sums.z);
+    finish(i, j + 3u, sums.w);
 }
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let row = group.y * 64u + lane / 16u * 4u;
     let col = group.x * 64u + lane % 16u * 4u;
-    let a_base = p.a0 + group.z * p.a_batch;
-    let b_base = p.b0 + group.z * p.b_batch;
     // Each invocation loads one vec4 of each tile; which one follows memory, so that neighbours read neighbours.
     var a_k = lane / 16u;
     var a_i = lane % 16u;
@@ -70,10 +68,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var k0 = 0u; k0 < p.k; k0 += 16u) {
         let ka = k0 + a_k;
         let kb = k0 + b_k;
-        a_tile[a_k * 16u + a_i] = vec4(load_a(i4, ka, a_base), load_a(i4 + 1u, ka, a_base),
-                                       load_a(i4 + 2u, ka, a_base), load_a(i4 + 3u, ka, a_base));
-        b_tile[b_k * 16u + b_j] = vec4(load_b(kb, j4, b_base), load_b(kb, j4 + 1u, b_base),
-                                       load_b(kb, j4 + 2u, b_base), load_b(kb, j4 + 3u, b_base));
+        a_tile[a_k * 16u + a_i] = vec4(load_a(i4, ka), load_a(i4 + 1u, ka),
+                                       load_a(i4 + 2u, ka), load_a(i4 + 3u, ka));
+        b_tile[b_k * 16u + b_j] = vec4(load_b(kb, j4), load_b(kb, j4 + 1u),
+                                       load_b(kb, j4 + 2u), load_b(kb, j4 + 3u));
         workgroupBarrier();
         // Four at a time: lavapipe ends an invocation's loops after 65,535 turns in all.
         for (var k = 0u; k < 256u; k += 64u) {
@@ -94,8 +92,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         workgroupBarrier();
     }
-    finish_row(row, col, group.z, s0);
-    finish_row(row + 1u, col, group.z, s1);
-    finish_row(row + 2u, col, group.z, s2);
-    finish_row(row + 3u, col, group.z, s3);
+    finish_row(row, col, s0);
+    finish_row(row + 1u, col, s1);
+    finish_row(row + 2u, col, s2);
+    finish_row(row + 3u, col, s3);
 }
