@@ -38,12 +38,15 @@ TEST_CASE("threads are a function of the work's shape and the limit") {
     using namespace shunt::cpu;
     CHECK(threads_for_product(16, 24, 24, 8) == 1);
     CHECK(threads_for_product(64, 128, 128, 2) == 2);
-    CHECK(threads_for_product(256, 784, 512, 8) == 8);
+    CHECK(threads_for_product(64, 784, 128, 16) == 4);
+    CHECK(threads_for_product(256, 784, 512, 16) == 8);
+    CHECK(threads_for_product(256, 784, 512, 6) == 6);
     CHECK(threads_for_product(256, 784, 512, 1) == 1);
     CHECK(threads_for_product(1000, 1000, 16, 8) == 1);
     CHECK(threads_for_product(std::size_t{1} << 40, std::size_t{1} << 40, 1000, 64) == 64);
     CHECK(threads_for_values(1000, 8) == 1);
     CHECK(threads_for_values(70000, 8) == 2);
+    CHECK(threads_for_values(670000, 16) == 4);
     CHECK(threads_for_values(std::size_t{1} << 40, 8) == 8);
 }
 

@@ -121,7 +121,12 @@ protected:
             dnnl_.run(Product{.m = i64(n_out), .n = i64(n_in), .k = i64(batch), .trans_a = true},
                       product_threads(n_out, n_in, batch), f(dy), f(x), nullptr, f(out.dw));
         }
-        loops::column_sums(f(dy), batch, n_out, f(out.db));
+        parallel(
+            n_out,
+            [&](std::size_t first, std::size_t n) {
+                loops::column_sums(f(dy) + first, batch, n, n_out, f(out.db) + first);
+            },
+            batch);
         if (!out.dx.exists() || out.dx.size() == 0) return;
         dnnl_.run(Product{.m = i64(batch), .n = i64(n_in), .k = i64(n_out)}, product_threads(batch, n_in, n_out), f(dy),
                   f(w), nullptr, f(out.dx));
@@ -180,24 +185,13 @@ protected:
     }
 
     void run_softmax_ce(const Tensor& logits, const Tensor& classes, const LossOptions& o, const Loss& out) override {
-        const std::size_t n = logits.cols();
-        std::vector<float> e(n);
+        constexpr std::size_t cost_of_exp = 16;  // in values moved
         for (std::size_t i = 0; i < logits.rows(); i++) {
-            const std::size_t s = sample(o, i, classes.size()), right = u(classes)[s];
-            check_index(right, n, "softmax_ce: class");
-            const float* z = f(logits) + i * n;
-            const float top = *std::max_element(z, z + n);
-            double sum = 0;
-            for (std::size_t j = 0; j < n; j++) sum += static_cast<double>(e[j] = std::exp(z[j] - top));
-            const float w = o.weights.exists() ? f(o.weights)[s] : 1;
-            // −ln p without p, which a float rounds to 0 from 104 on; plain's limit of −ln 1e-300 is kept.
-            const double loss = std::min(std::log(sum) - static_cast<double>(z[right] - top), 690.7755278982137);
-            f(out.losses)[i] = static_cast<float>(static_cast<double>(w) * loss);
-            if (!out.gradient.exists()) continue;
-            float* d = f(out.gradient) + i * n;
-            const float share = static_cast<float>(1 / sum);
-            for (std::size_t j = 0; j < n; j++) d[j] = w * (e[j] * share - (j == right ? 1.0f : 0.0f));
+            check_index(u(classes)[sample(o, i, classes.size())], logits.cols(), "softmax_ce: class");
         }
+        parallel(
+            logits.rows(), [&](std::size_t first, std::size_t n) { softmax_rows(logits, classes, o, out, first, n); },
+            logits.cols() * cost_of_exp);
     }
 
     void run_mse(const Tensor& outputs, const Tensor& targets, const LossOptions& o, const Loss& out) override {
@@ -244,7 +238,8 @@ private:
         if (t == 1) return work(0, n);
         note_threads_in_use();
         const std::size_t grain = values_each >= 64 ? 1 : 64;
-        const std::size_t share = (n / static_cast<std::size_t>(t) + grain) / grain * grain;
+        const std::size_t parts = static_cast<std::size_t>(t);
+        const std::size_t share = ((n + parts - 1) / parts + grain - 1) / grain * grain;
 #pragma omp parallel for num_threads(t) schedule(static, 1)
         for (int part = 0; part < t; part++) {
             const std::size_t first = std::min(n, static_cast<std::size_t>(part) * share);
@@ -287,6 +282,29 @@ private:
                 }
             },
             cols);
+    }
+
+    static void softmax_rows(const Tensor& logits, const Tensor& classes, const LossOptions& o, const Loss& out,
+                             std::size_t first, std::size_t count) {
+        const std::size_t n = logits.cols();
+        for (std::size_t i = first; i < first + count; i++) {
+            const std::size_t s = sample(o, i, classes.size()), right = u(classes)[s];
+            const float* z = f(logits) + i * n;
+            const float top = *std::max_element(z, z + n);
+            float* d = out.gradient.exists() ? f(out.gradient) + i * n : nullptr;
+            double sum = 0;
+            for (std::size_t j = 0; j < n; j++) {
+                const float e = std::exp(z[j] - top);
+                sum += static_cast<double>(e);
+                if (d) d[j] = e;
+            }
+            const float w = o.weights.exists() ? f(o.weights)[s] : 1;
+            // −ln p without p, which a float rounds to 0 from 104 on; plain's limit of −ln 1e-300 is kept.
+            const double loss = std::min(std::log(sum) - static_cast<double>(z[right] - top), 690.7755278982137);
+            f(out.losses)[i] = static_cast<float>(static_cast<double>(w) * loss);
+            const float share = static_cast<float>(1 / sum);
+            for (std::size_t j = 0; d && j < n; j++) d[j] = w * (d[j] * share - (j == right ? 1.0f : 0.0f));
+        }
     }
 
     static std::size_t sample(const LossOptions& o, std::size_t row, std::size_t n) {

@@ -77,9 +77,9 @@ void activate_grad(Activation kind, const float* y, const float* dy, float* dx, 
     }
 }
 
-void column_sums(const float* x, std::size_t rows, std::size_t cols, float* sums) {
+void column_sums(const float* x, std::size_t rows, std::size_t cols, std::size_t stride, float* sums) {
     std::memset(sums, 0, cols * sizeof(float));
-    for (std::size_t row = 0; row < rows; row++) add(x + row * cols, sums, cols);
+    for (std::size_t row = 0; row < rows; row++) add(x + row * stride, sums, cols);
 }
 
 void update(const UpdateOptions& o, std::size_t n, std::size_t n_decayed, float* p, const float* g, float* m,
