@@ -12,26 +12,22 @@
 
 namespace shunt::webgpu {
 
-#define SHUNT_WEBGPU_FUNCTIONS(X)                                                                                     \
-    X(CreateInstance)                                                                                                 \
-    X(InstanceRelease)                                                                                                \
-    X(InstanceEnumerateAdapters)                                                                                      \
-    X(InstanceProcessEvents)                                                                                          \
-    X(AdapterGetInfo)                                                                                                 \
-    X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterGetFeatures) X(SupportedFeaturesFreeMembers)               \
-        X(AdapterRequestDevice) X(AdapterRelease) X(DeviceGetLimits) X(DeviceGetQueue) X(DevicePoll)                  \
-            X(DevicePushErrorScope) X(DevicePopErrorScope) X(DeviceCreateBuffer) X(DeviceCreateShaderModule)          \
-                X(DeviceCreateShaderModuleTrusted) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout)       \
-                    X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder)             \
-                        X(DeviceRelease) X(BindGroupLayoutRelease) X(PipelineLayoutRelease) X(ComputePipelineRelease) \
-                            X(ShaderModuleRelease) X(BindGroupRelease) X(CommandEncoderBeginComputePass)              \
-                                X(CommandEncoderCopyBufferToBuffer) X(CommandEncoderFinish) X(CommandEncoderRelease)  \
-                                    X(CommandBufferRelease) X(ComputePassEncoderSetPipeline)                          \
-                                        X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups)     \
-                                            X(ComputePassEncoderEnd) X(ComputePassEncoderRelease) X(QueueSubmit)      \
-                                                X(QueueWriteBuffer) X(QueueOnSubmittedWorkDone) X(QueueRelease)       \
-                                                    X(BufferMapAsync) X(BufferGetConstMappedRange) X(BufferUnmap)     \
-                                                        X(BufferRelease) X(GetVersion)
+// clang-format off
+#define SHUNT_WEBGPU_FUNCTIONS(X) \
+    X(CreateInstance) X(InstanceRelease) X(InstanceEnumerateAdapters) X(InstanceProcessEvents) \
+    X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterGetFeatures) \
+    X(SupportedFeaturesFreeMembers) X(AdapterRequestDevice) X(AdapterRelease) X(DeviceGetLimits) \
+    X(DeviceGetQueue) X(DevicePoll) X(DevicePushErrorScope) X(DevicePopErrorScope) X(DeviceCreateBuffer) \
+    X(DeviceCreateShaderModule) X(DeviceCreateShaderModuleTrusted) X(DeviceCreateBindGroupLayout) \
+    X(DeviceCreatePipelineLayout) X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) \
+    X(DeviceCreateCommandEncoder) X(DeviceRelease) X(BindGroupLayoutRelease) X(PipelineLayoutRelease) \
+    X(ComputePipelineRelease) X(ShaderModuleRelease) X(BindGroupRelease) X(CommandEncoderBeginComputePass) \
+    X(CommandEncoderCopyBufferToBuffer) X(CommandEncoderFinish) X(CommandEncoderRelease) \
+    X(CommandBufferRelease) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderSetBindGroup) \
+    X(ComputePassEncoderDispatchWorkgroups) X(ComputePassEncoderEnd) X(ComputePassEncoderRelease) \
+    X(QueueSubmit) X(QueueWriteBuffer) X(QueueOnSubmittedWorkDone) X(QueueRelease) X(BufferMapAsync) \
+    X(BufferGetConstMappedRange) X(BufferUnmap) X(BufferRelease) X(GetVersion)
+// clang-format on
 
 struct Api {
 #define SHUNT_FIELD(name) decltype(&::wgpu##name) name = nullptr;
