@@ -1,5 +1,6 @@
 // .npy, .npz, IDX and label files: what is read, and every input that is refused.
 #include <doctest/doctest.h>
+#include <unistd.h>
 #include <zip.h>
 #include <zlib.h>
 
@@ -24,7 +25,8 @@ using Numbers = std::vector<double>;
 struct TempFile {
     std::string path;
     explicit TempFile(const std::string& name, const std::string& bytes = {})
-        : path((std::filesystem::temp_directory_path() / ("shunt_data_arrays_" + name)).string()) {
+        : path((std::filesystem::temp_directory_path() / ("shunt_data_arrays_" + std::to_string(getpid()) + "_" + name))
+                   .string()) {
         if (!bytes.empty()) std::ofstream(path, std::ios::binary) << bytes;
     }
     ~TempFile() {

@@ -1,5 +1,6 @@
 // CSV: what is read, and every input that is refused, with its place.
 #include <doctest/doctest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <charconv>
@@ -54,7 +55,8 @@ using Lines = std::vector<std::uint64_t>;
 struct TempFile {
     std::string path;
     TempFile(const std::string& name, const std::string& bytes)
-        : path((std::filesystem::temp_directory_path() / ("shunt_data_csv_" + name)).string()) {
+        : path((std::filesystem::temp_directory_path() / ("shunt_data_csv_" + std::to_string(getpid()) + "_" + name))
+                   .string()) {
         std::ofstream(path, std::ios::binary) << bytes;
     }
     ~TempFile() {
