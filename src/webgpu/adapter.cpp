@@ -106,8 +106,7 @@ Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted) {
         if (found != adapters.end()) return {static_cast<int>(found - adapters.begin()), ""};
     }
     return {-1, "The only adapter, " + adapters.front().name + ", is a " +
-                    std::string(to_string(adapters.front().kind)) +
-                    " one, used only when it is named (--adapter or SHUNT_ADAPTER)."};
+                    std::string(to_string(adapters.front().kind)) + " one, used only when SHUNT_ADAPTER names it."};
 }
 
 AdapterList describe_adapters() {
@@ -141,7 +140,7 @@ AdapterList describe_adapters() {
         } else if (wanted && *wanted) {
             a.reason = picked.reason;
         } else {
-            a.reason = "a software adapter is used only when it is named (SHUNT_ADAPTER)";
+            a.reason = "a software adapter is used only when SHUNT_ADAPTER names it";
         }
         list.adapters.push_back(std::move(a));
     }
