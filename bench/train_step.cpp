@@ -53,8 +53,12 @@ double microseconds_per_step(const Work& work, const std::string& backend) {
 
 int main(int argc, char** argv) {
     const std::string backend = argc > 1 ? argv[1] : "cpu";
-    for (const Work& work : {Work{{784, 128, 128, 10}, 64, 100}, Work{{784, 512, 512, 10}, 256, 40},
-                             Work{{7, 32, 32, 2}, 16, 1000}, Work{{4, 24, 24, 2}, 16, 1000}}) {
+    std::vector<Work> all = {{{784, 128, 128, 10}, 64, 100},
+                             {{784, 512, 512, 10}, 256, 40},
+                             {{7, 32, 32, 2}, 16, 1000},
+                             {{4, 24, 24, 2}, 16, 1000}};
+    if (backend == "gpu") all.insert(all.begin() + 2, {{784, 2048, 2048, 10}, 1024, 10});
+    for (const Work& work : all) {
         std::string name;
         for (std::int64_t size : work.sizes) name += (name.empty() ? "" : "-") + std::to_string(size);
         std::printf("shunt-%s %s %lld %.1f\n", backend.c_str(), name.c_str(), static_cast<long long>(work.batch),

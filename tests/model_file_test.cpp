@@ -265,7 +265,7 @@ TEST_CASE("model file: every length, every altered header byte") {
 }
 
 TEST_CASE("model file: format 1 as it was shipped stays readable") {
-    const auto golden = (std::filesystem::path(__FILE__).parent_path() / "golden").string();
+    const std::string golden = SHUNT_TEST_DATA;
     const auto model = Model::load(golden + "/flowers_format_1.safetensors", "plain");
     CHECK(model.classes() == std::vector<std::string>{"iris", "rose"});
     CHECK(model.history().size() == 3);

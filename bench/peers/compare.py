@@ -1,12 +1,14 @@
-"""Times a training step of shunt beside JAX and scikit-learn, in one run on one machine.
+"""Times a training step of shunt beside its peers, in one run on one machine: on the CPU beside JAX and
+scikit-learn, with --card on a graphics card beside JAX and PyTorch for CUDA.
 
     python3 -m venv build/peers && build/peers/bin/pip install -r bench/peers/requirements.txt
-    build/peers/bin/python bench/peers/compare.py build/release/bench/train_step [ROUNDS]
+    build/peers/bin/python bench/peers/compare.py build/release/bench/train_step [ROUNDS] [--card]
 
 The programs take turns, ROUNDS times each (default 7): shared machines wander, so what counts is the
 ratio within a round. Prints the median time of each, and the median and the range of the ratios.
 """
 import collections
+import os
 import pathlib
 import platform
 import statistics
@@ -29,9 +31,13 @@ def processor():
 
 
 def main():
-    ours = sys.argv[1]
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 7
-    commands = [[ours], [sys.executable, here / "jax_step.py"], [sys.executable, here / "sklearn_step.py"]]
+    card = "--card" in sys.argv
+    arguments = [a for a in sys.argv[1:] if a != "--card"]
+    ours = arguments[0]
+    rounds = int(arguments[1]) if len(arguments) > 1 else 7
+    peers = [[sys.executable, here / ("torch_step.py" if card else "sklearn_step.py")]]
+    commands = [[ours, "gpu" if card else "cpu"], [sys.executable, here / "jax_step.py"]] + peers
+    os.environ["JAX_PLATFORMS"] = "cuda" if card else "cpu"
     all_times = collections.defaultdict(list)  # (peer, network) -> microseconds by round
     for _ in range(rounds):
         for command in commands:

@@ -81,6 +81,26 @@ struct UpdateOptions {
     std::size_t n_decayed = 0;
 };
 
+// A dense layer of a network whose parameters stand in one tensor.
+struct DenseLayer {
+    std::size_t n_in = 0, n_out = 0;
+    std::size_t w = 0, b = 0;  // where its weights [n_out, n_in] and biases [n_out] begin there
+    Activation activation = Activation::none;
+
+    bool operator==(const DenseLayer&) const = default;
+};
+
+// One step of training: the forward pass of a batch, its loss, all gradients and the update.
+struct TrainStep {
+    std::vector<DenseLayer> layers;
+    bool softmax = true;              // softmax_ce, else mse
+    Tensor values, gradients, m, v;   // of all parameters; v for adam alone
+    Tensor inputs, answers, weights;  // of all samples; weights as in LossOptions
+    std::size_t batch = 0;            // the most samples of a step in this run: the choice of kernels depends on it
+    Tensor rows, losses;              // u32 [n], f32 [n] of this step: its samples, and where their losses go
+    UpdateOptions update;             // n_decayed is not looked at: weights decay, biases do not
+};
+
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -142,6 +162,11 @@ public:
     // with ĝ = scale·g (Kingma & Ba 2015, with the bias correction in `rate`).
     void update(const UpdateOptions& options, const Tensor& values, const Tensor& gradients = {}, const Tensor& m = {},
                 const Tensor& v = {});
+
+    // A whole step in as few dispatches as the backend has for it. False: it has none for this network
+    // and batch (always the same answer for the same ones), and nothing was done; the operators above
+    // do the same, with other roundings.
+    virtual bool train_step(const TrainStep&) { return false; }
 
 protected:
     // What a backend provides. Shapes are checked, results exist, nothing is empty; options.out,

@@ -159,6 +159,13 @@ public:
 
     void step(double scale = 1);  // scale: 1 / samples for summed gradients
 
+    // step() in two: counts a step, and does it. Between them is room for a backend's train_step, with
+    // the moments of parameter `i` (v for adam alone).
+    UpdateOptions next(double scale);
+    void apply(UpdateOptions update);
+    const Tensor& m(std::size_t i) const { return m_[i]; }
+    const Tensor& v(std::size_t i) const { return v_[i]; }
+
     double lr = 0;  // read at each step
 
 private:

@@ -67,6 +67,16 @@ void Network::Impl::place() {
     gradients = backend->zeros({end});
 }
 
+std::vector<DenseLayer> Network::Impl::dense_layers() const {
+    std::vector<DenseLayer> dense;
+    for (const Stage& stage : stages) {
+        if (stage.kind != Stage::Kind::dense) return {};
+        const Shape& w = params[stage.first_param].shape;
+        dense.push_back({w[1], w[0], offsets[stage.first_param], offsets[stage.first_param + 1], stage.activation});
+    }
+    return dense;
+}
+
 void Network::Impl::initialise() {
     Weights weights;
     for (const Parameter& p : params) {

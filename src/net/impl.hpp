@@ -58,6 +58,9 @@ struct Network::Impl {
     Weights read(const Tensor& all) const;
     void write(const Weights& weights);
 
+    // The layers as Backend::train_step takes them; none where one of them is not dense.
+    std::vector<DenseLayer> dense_layers() const;
+
     std::size_t n_in() const;
     Data upload_inputs(const Samples& samples) const;
     Data upload(const Samples& samples) const;  // with answers and weights

@@ -31,18 +31,25 @@ Optimizer::Optimizer(const TrainOptions& options, std::shared_ptr<Backend> backe
     }
 }
 
-void Optimizer::step(double scale) {
+UpdateOptions Optimizer::next(double scale) {
     t_++;
     const double t = static_cast<double>(t_);
-    UpdateOptions update{.rule = options_.optimizer == OptimizerKind::adam ? UpdateRule::adam : UpdateRule::sgd,
-                         .scale = scale,
-                         .lr = lr,
-                         .momentum = options_.momentum,
-                         .rate = lr * std::sqrt(1 - std::pow(options_.beta2, t)) / (1 - std::pow(options_.beta1, t)),
-                         .beta1 = options_.beta1,
-                         .beta2 = options_.beta2,
-                         .epsilon = options_.epsilon,
-                         .decay = 1 - lr * options_.weight_decay};
+    return {.rule = options_.optimizer == OptimizerKind::adam ? UpdateRule::adam : UpdateRule::sgd,
+            .scale = scale,
+            .lr = lr,
+            .momentum = options_.momentum,
+            .rate = lr * std::sqrt(1 - std::pow(options_.beta2, t)) / (1 - std::pow(options_.beta1, t)),
+            .beta1 = options_.beta1,
+            .beta2 = options_.beta2,
+            .epsilon = options_.epsilon,
+            .decay = 1 - lr * options_.weight_decay};
+}
+
+void Optimizer::step(double scale) {
+    apply(next(scale));
+}
+
+void Optimizer::apply(UpdateOptions update) {
     for (std::size_t i = 0; i < parameters_.size(); i++) {
         update.n_decayed = parameters_[i].n_decayed;
         backend_->update(update, parameters_[i].value, parameters_[i].gradient, m_[i], v_[i]);

@@ -37,6 +37,16 @@ public:
           rows_(backend_.empty({samples.n}, Type::u32)),
           losses_(backend_.empty({samples.n})),
           before_(backend_.empty(net.values.shape)) {
+        whole_ = {.layers = net.dense_layers(),
+                  .softmax = net.loss == LossKind::softmax,
+                  .values = net.values,
+                  .gradients = net.gradients,
+                  .m = optimizer_.m(0),
+                  .v = optimizer_.v(0),
+                  .inputs = data_.inputs,
+                  .answers = data_.answers,
+                  .weights = data_.weights,
+                  .batch = batch_size()};
         if (options.validate && options.validate->n > 0) validation_ = net.upload(*options.validate);
         if (options.patience) best_weights_ = backend_.empty(net.values.shape);
         std::iota(order_.begin(), order_.end(), 0);
@@ -65,13 +75,16 @@ public:
     }
 
 private:
+    std::size_t batch_size() const {
+        return static_cast<std::size_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(o_.batch), data_.n));
+    }
+
     // False when it was stopped before its last step. Sets mean_.
     bool run_epoch(std::int64_t epoch) {
         net_.random.shuffle(std::span(order_));
         backend_.write(rows_, std::span<const std::uint32_t>(order_));
         backend_.copy(net_.values, before_);
-        const std::size_t batch =
-            static_cast<std::size_t>(std::min<std::int64_t>(o_.batch, std::numeric_limits<std::int32_t>::max()));
+        const std::size_t batch = batch_size();
         const std::size_t steps = (data_.n + batch - 1) / batch;
         std::size_t done = 0;
         for (std::size_t first = 0; first < data_.n; first += batch) {
@@ -88,14 +101,24 @@ private:
     }
 
     void step(std::size_t first, std::size_t count) {
-        const Tensor rows = rows_.view(first, {count});
-        const Tensor x = backend_.gather(data_.inputs, rows);
-        const std::vector<Tensor> outputs = net_.forward_stages(x);
-        const Loss loss = net_.loss_of(
-            outputs.back(), data_, {.weights = data_.weights, .rows = rows, .losses = losses_.view(first, {count})});
-        net_.backward(x, outputs, loss.gradient);
-        optimizer_.step(1 / static_cast<double>(count));
+        const UpdateOptions update = optimizer_.next(1 / static_cast<double>(count));
+        whole_.rows = rows_.view(first, {count});
+        whole_.losses = losses_.view(first, {count});
+        whole_.update = update;
+        if (whole_.layers.empty() || !backend_.train_step(whole_)) {
+            whole_.layers.clear();
+            step_by_operators(update);
+        }
         net_.generation++;
+    }
+
+    void step_by_operators(const UpdateOptions& update) {
+        const Tensor x = backend_.gather(data_.inputs, whole_.rows);
+        const std::vector<Tensor> outputs = net_.forward_stages(x);
+        const Loss loss = net_.loss_of(outputs.back(), data_,
+                                       {.weights = data_.weights, .rows = whole_.rows, .losses = whole_.losses});
+        net_.backward(x, outputs, loss.gradient);
+        optimizer_.apply(update);
     }
 
     // Losses add up within each batch, then over the batches, in order.
@@ -158,6 +181,7 @@ private:
     Data data_, validation_;
     std::vector<std::uint32_t> order_;
     Tensor rows_, losses_;  // of the epoch under way
+    TrainStep whole_;       // for a backend that takes steps as a whole; no layers: it does not
     Tensor before_, best_weights_;
     double mean_ = 0, best_ = 0;
     std::int64_t best_epoch_ = 0, stale_ = 0;

@@ -8,13 +8,11 @@
 
 #include "webgpu/launcher.hpp"
 #include "webgpu/product.hpp"
+#include "webgpu/step.hpp"
+#include "webgpu/wgsl.hpp"
 
 namespace shunt::webgpu {
 namespace {
-
-std::uint32_t kind_of(Activation kind) {
-    return static_cast<std::uint32_t>(kind);
-}
 
 constexpr std::uint64_t most_turns = 65535;  // of an invocation's loops, all together: lavapipe stops there
 
@@ -24,6 +22,7 @@ public:
 
     std::string_view name() const override { return "gpu"; }
     void finish() override { card_.recorder().finish(); }
+    bool train_step(const TrainStep& step) override { return step_.run(card_, step); }
 
 protected:
     std::shared_ptr<Storage> allocate(std::size_t count, Type type) override {
@@ -157,15 +156,8 @@ protected:
                     const Tensor& v) override {
         struct {
             std::uint32_t n, n_decayed, rule, values0, g0, m0, v0;
-            float decay, scale, momentum, rate, beta1, rest1, beta2, rest2, epsilon;
-        } params{};
-        const auto f = [](double x) { return static_cast<float>(x); };
-        params.rule = static_cast<std::uint32_t>(o.rule);
-        params.decay = f(o.decay), params.scale = f(o.scale), params.momentum = f(o.momentum);
-        params.rate = f(o.rule == UpdateRule::sgd ? o.lr * o.scale : o.rate);
-        params.beta1 = f(o.beta1), params.rest1 = f(1 - o.beta1), params.beta2 = f(o.beta2),
-        params.rest2 = f(1 - o.beta2);
-        params.epsilon = f(o.epsilon);
+            Rates rates;
+        } params{.rule = static_cast<std::uint32_t>(o.rule), .rates = rates_of(o)};
         card_.each(values.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
             const auto part = [&](const Tensor& t, int unused) {
                 return t.exists() ? card_.slice(t, first, n) : card_.nothing(unused);
@@ -202,6 +194,7 @@ private:
               const LossOptions& o, const Loss& out);
 
     Launcher card_;
+    NarrowStep step_;
 };
 
 void Gpu::loss(std::string_view name, const Tensor& outputs, const Tensor& answers, std::uint64_t per_answer,

@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "webgpu/kernels.hpp"
-
 namespace shunt::webgpu {
 namespace {
 
@@ -165,14 +163,13 @@ Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
     return buffer;
 }
 
-Kernel Device::compile(std::string_view name, const Constants& constants) {
-    const KernelSource& source = find_kernel(name);
+Kernel Device::compile(std::string_view name, std::string_view text) {
     Kernel kernel;
     kernel.name = name;
     checked("compiling the kernel '" + std::string(name) + "'", [&] {
         WGPUShaderSourceWGSL wgsl = {};
         wgsl.chain.sType = WGPUSType_ShaderSourceWGSL;
-        wgsl.code = view(source.text);
+        wgsl.code = view(text);
         WGPUShaderModuleDescriptor shader = {};
         shader.nextInChain = &wgsl.chain;
         shader.label = view(name);
@@ -180,7 +177,7 @@ Kernel Device::compile(std::string_view name, const Constants& constants) {
                                                    : api().DeviceCreateShaderModuleTrusted(
                                                          device_.get(), &shader, WGPUShaderRuntimeChecks_None));
         std::vector<WGPUBindGroupLayoutEntry> entries;
-        for (WGPUBufferBindingType type : bindings_of(source.text)) {
+        for (WGPUBufferBindingType type : bindings_of(text)) {
             WGPUBindGroupLayoutEntry entry = {};
             entry.binding = static_cast<std::uint32_t>(entries.size());
             entry.visibility = WGPUShaderStage_Compute;
@@ -198,30 +195,25 @@ Kernel Device::compile(std::string_view name, const Constants& constants) {
         layout.bindGroupLayoutCount = 1;
         layout.bindGroupLayouts = layouts;
         const PipelineLayout pipeline_layout(api().DeviceCreatePipelineLayout(device_.get(), &layout));
-        std::vector<WGPUConstantEntry> values;
-        for (const auto& [key, value] : constants) values.push_back({nullptr, view(key), value});
         WGPUComputePipelineDescriptor pipeline = {};
         pipeline.label = view(name);
         pipeline.layout = pipeline_layout.get();
         pipeline.compute.module = module.get();
         pipeline.compute.entryPoint = view("main");
-        pipeline.compute.constantCount = values.size();
-        pipeline.compute.constants = values.data();
         kernel.pipeline.reset(api().DeviceCreateComputePipeline(device_.get(), &pipeline));
     });
     return kernel;
 }
 
-const Kernel& Device::kernel(std::string_view name, const Constants& constants) {
-    const std::pair key(std::string(name), constants);
+const Kernel& Device::kernel(std::string_view name, std::string_view text) {
     {
         const std::lock_guard lock(mutex_);
-        if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+        if (const auto found = kernels_.find(text); found != kernels_.end()) return found->second;
     }
-    Kernel made = compile(name, constants);
+    Kernel made = compile(name, text);
     const std::lock_guard lock(mutex_);
     made.id = kernels_.size() + 1;
-    return kernels_.emplace(key, std::move(made)).first->second;
+    return kernels_.emplace(text, std::move(made)).first->second;
 }
 
 void Device::submit(WGPUCommandBuffer commands) {

@@ -16,6 +16,7 @@
 #include "shunt/error.hpp"
 #include "webgpu/adapter.hpp"
 #include "webgpu/api.hpp"
+#include "webgpu/kernels.hpp"
 
 namespace shunt::webgpu {
 
@@ -25,8 +26,6 @@ struct DeviceOptions {
     // Tests ask for less than the adapter has. A device with limits of its own is not shared.
     std::function<void(WGPULimits&)> limits = {};
 };
-
-using Constants = std::vector<std::pair<std::string, double>>;  // of a shader's `override`s
 
 // A compute pipeline with the layout of its bind group.
 struct Kernel {
@@ -49,7 +48,9 @@ public:
     WGPUQueue queue() const { return queue_.get(); }
 
     Buffer make_buffer(std::uint64_t bytes, WGPUBufferUsage usage);  // out_of_memory
-    const Kernel& kernel(std::string_view name, const Constants& constants = {});
+    const Kernel& kernel(std::string_view name) { return kernel(name, find_kernel(name).text); }
+    // Of a text made for a shape, compiled once; it has common.wgsl in front. The name is for messages.
+    const Kernel& kernel(std::string_view name, std::string_view text);
 
     // Runs `make` inside an error scope: what WebGPU reports becomes an Error "… - While `doing`".
     void checked(std::string_view doing, const std::function<void()>& make);
@@ -67,7 +68,7 @@ public:
 private:
     Device() = default;
     void open_on(AdapterHandle adapter, const DeviceOptions& options);
-    Kernel compile(std::string_view name, const Constants& constants);
+    Kernel compile(std::string_view name, std::string_view text);
 
     // What the device's callbacks write to; they may come from any thread, and late.
     struct Reports {
@@ -85,7 +86,7 @@ private:
     bool checked_shaders_ = false;
     DeviceHandle device_;
     Queue queue_;
-    std::map<std::pair<std::string, Constants>, Kernel, std::less<>> kernels_;
+    std::map<std::string, Kernel, std::less<>> kernels_;  // by text
 };
 
 }  // namespace shunt::webgpu

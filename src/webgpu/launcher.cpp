@@ -17,6 +17,10 @@ const Kernel& Launcher::kernel(std::string_view name) {
     return *kernels_.emplace(name, &device_->kernel(name)).first->second;
 }
 
+const Kernel& Launcher::made_kernel(std::string_view name, std::string_view text) {
+    return device_->kernel(name, std::string(find_kernel("common").text).append(text));
+}
+
 Slice Launcher::slice(const Tensor& t, std::uint64_t first, std::uint64_t n) const {
     const Block& b = block(t);
     const std::uint64_t begin = (t.offset + first) * 4;

@@ -25,10 +25,18 @@ public:
     Recorder& recorder() { return recorder_; }
     std::uint32_t most_groups() const { return most_groups_; }  // along one side of a grid
     std::uint64_t most_values() const { return most_values_; }  // in a binding
+    const WGPULimits& limits() const { return device_->limits(); }
 
     Tensor empty(Shape shape, Type type = Type::f32) { return {shape, type, 0, storage(shape.size())}; }
     std::shared_ptr<Storage> storage(std::uint64_t values) { return std::make_shared<Values>(pool_, values * 4); }
 
+    // Compiled at the first call; `text` follows common.wgsl.
+    const Kernel& made_kernel(std::string_view name, std::string_view text);
+
+    template <typename Params>
+    void run(const Kernel& kernel, std::initializer_list<Slice> slices, const Params& params, Grid grid) {
+        recorder_.run(kernel, slices, params, grid);
+    }
     template <typename Params>
     void run(std::string_view name, std::initializer_list<Slice> slices, const Params& params, Grid grid) {
         recorder_.run(kernel(name), slices, params, grid);

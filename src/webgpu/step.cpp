@@ -1,0 +1,57 @@
+// See step.hpp.
+#include "webgpu/step.hpp"
+
+namespace shunt::webgpu {
+
+Rates rates_of(const UpdateOptions& o) {
+    const auto f = [](double x) { return static_cast<float>(x); };
+    return {f(o.decay),  f(o.scale),     f(o.momentum), f(o.rule == UpdateRule::sgd ? o.lr * o.scale : o.rate),
+            f(o.beta1),  f(1 - o.beta1), f(o.beta2),    f(1 - o.beta2),
+            f(o.epsilon)};
+}
+
+void NarrowStep::prepare(Launcher& card, const TrainStep& step) {
+    const WGPULimits& have = card.limits();
+    const StepLimits limits{std::min(have.maxComputeInvocationsPerWorkgroup, have.maxComputeWorkgroupSizeX),
+                            have.maxComputeWorkgroupStorageSize, card.most_groups()};
+    const bool same = samples_ && layers_ == step.layers && softmax_ == step.softmax;
+    layers_ = step.layers;
+    softmax_ = step.softmax;
+    batch_ = step.batch;
+    narrow_ = is_narrow(layers_, batch_, limits);
+    if (!narrow_) return;
+    rows_ = card.empty({batch_, 4 * step_row(layers_).size});
+    if (same) return;
+    samples_ = &card.made_kernel("train_step: samples", samples_text(layers_, softmax_, limits));
+    weights_ = &card.made_kernel("train_step: weights", weights_text(layers_));
+}
+
+bool NarrowStep::run(Launcher& card, const TrainStep& s) {
+    const std::uint64_t count = s.rows.size();
+    if (layers_ != s.layers || softmax_ != s.softmax || batch_ != s.batch) prepare(card, s);
+    const std::uint64_t most = card.most_values();
+    if (!narrow_ || s.inputs.size() > most || s.answers.size() > most || s.values.size() > most ||
+        rows_.size() > most || s.update.rule == UpdateRule::decay || s.values.offset != 0) {
+        return false;
+    }
+    const auto whole = [&](const Tensor& t) { return card.slice(t, 0, t.size()); };
+    const Slice inputs = whole(s.inputs), rows = whole(s.rows), answers = whole(s.answers), losses = whole(s.losses),
+                weights = s.weights.exists() ? whole(s.weights) : card.nothing(0);
+    struct {
+        std::uint32_t weighted, inputs0, rows0, answers0, weights0, losses0;
+    } samples{s.weights.exists() ? 1u : 0u, inputs.first, rows.first, answers.first, weights.first, losses.first};
+    if (inputs.first % 4 != 0) return false;
+    card.run(*samples_, {inputs, rows, answers, weights, whole(s.values), whole(rows_), losses}, samples,
+             {u32(count), 1, 1});
+    struct {
+        std::uint32_t count, rule;
+        Rates rates;
+    } update{u32(count), static_cast<std::uint32_t>(s.update.rule), rates_of(s.update)};
+    card.run(
+        *weights_,
+        {whole(rows_), whole(s.values), whole(s.gradients), whole(s.m), s.v.exists() ? whole(s.v) : card.nothing(1)},
+        update, {step_groups(layers_), 1, 1});
+    return true;
+}
+
+}  // namespace shunt::webgpu
