@@ -1,7 +1,6 @@
-// For libFuzzer: whatever the bytes, a reader gives a sound table or throws shunt::Error.
+// Fuzzes the readers of tables: whatever the bytes, a sound table or an Error. (fuzz_main.cpp runs it.)
 //
-// clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz_data.cpp
-//     src/data/*.cpp src/core/table.cpp src/core/text.cpp -lzip -lz
+// The first byte chooses the reader.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,7 @@
-// Fuzzes the reader of model files: whatever the bytes, a model or an Error.
+// Fuzzes the reader of model files: whatever the bytes, a model or an Error. (fuzz_main.cpp runs it.)
 //
-// clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined, with the sources of the library;
-// tests/golden/ is a good corpus to start from. The first byte chooses what is fuzzed, so that the
-// header's length need not be right for the JSON readers to be reached.
+// What begins with { is taken for a header alone, so that the header's length need not be right for
+// the JSON readers to be reached.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
