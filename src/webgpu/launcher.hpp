@@ -60,6 +60,8 @@ public:
         for (std::uint64_t first = 0; first < n; first += step) work(first, std::min(step, n - first));
     }
 
+    std::array<const Kernel*, 32> products{};  // product.cpp's, by tile and form
+
     void fill(const Tensor& t, std::uint32_t bits);
     void copy(const Tensor& from, const Tensor& to);
 

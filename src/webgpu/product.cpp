@@ -1,5 +1,7 @@
-// Products: which kernel, and how they are cut into blocks that fit into bindings and grids.
+// Products: cut into blocks that fit into bindings and grids.
 #include "webgpu/product.hpp"
+
+#include "webgpu/product_text.hpp"
 
 namespace shunt::webgpu {
 namespace {
@@ -25,7 +27,7 @@ public:
 
     void run(std::uint64_t a_first, std::uint64_t b_first, std::uint64_t c_first) {
         const ProductBlock block = block_of(s_.m, s_.n, s_.k, trans_a_, trans_b_,
-                                            {card_.most_values(), std::uint64_t{64} * card_.most_groups(), 131072});
+                                            {card_.most_values(), std::uint64_t{16} * card_.most_groups(), 131072});
         for (std::uint64_t i = 0; i < s_.m; i += block.m) {
             for (std::uint64_t j = 0; j < s_.n; j += block.n) {
                 for (std::uint64_t l = 0; l == 0 || l < s_.k; l += block.k) {
@@ -62,10 +64,25 @@ private:
             p_.flags |= 8u;
             p_.s0 = card_.slice(e_.row_sums, at.m, size.m).first;
         }
-        const bool small = is_small(size.m, size.n, card_.most_groups());
-        const std::uint64_t tile = small ? 16 : 64;
-        card_.run(small ? "matmul_small" : "matmul", {a, b, e, c}, p_,
-                  {u32((size.n + tile - 1) / tile), u32((size.m + tile - 1) / tile), 1});
+        const std::size_t choice = choose_tile(size.m, size.n);
+        const Tile& tile = tiles[choice];
+        const bool in_quads = (a.first | b.first) % 4 == 0 && whole_quads(trans_a_, size.m, s_.m, size.k, s_.k) &&
+                              whole_quads(!trans_b_, size.n, s_.n, size.k, s_.k);
+        card_.run(kernel(choice, in_quads), {a, b, e, c}, p_,
+                  {u32((size.n + tile.bn - 1) / tile.bn), u32((size.m + tile.bm - 1) / tile.bm), 1});
+    }
+
+    // Whether what is contiguous in an operand comes in whole vec4s: `outer` of rows of `outer_all`, or k.
+    static bool whole_quads(bool along, std::uint64_t outer, std::uint64_t outer_all, std::uint64_t k,
+                            std::uint64_t k_all) {
+        return (along ? outer | outer_all : k | k_all) % 4 == 0;
+    }
+
+    const Kernel& kernel(std::size_t choice, bool in_quads) {
+        const Kernel*& made =
+            card_.products[choice * 8 + (trans_a_ ? 4u : 0u) + (trans_b_ ? 2u : 0u) + (in_quads ? 1u : 0u)];
+        if (!made) made = &card_.made_kernel("matmul", product_text(tiles[choice], trans_a_, trans_b_, in_quads));
+        return *made;
     }
 
     Launcher& card_;
@@ -77,11 +94,6 @@ private:
 };
 
 }  // namespace
-
-bool is_small(std::uint64_t m, std::uint64_t n, std::uint32_t most_groups) {
-    const auto tiles = [&](std::uint64_t size) { return ((m + size - 1) / size) * ((n + size - 1) / size); };
-    return tiles(64) < 256 && std::max(m, n) <= 16 * std::uint64_t{most_groups};
-}
 
 void product(Launcher& card, const Tensor& a, const Tensor& b, const Tensor& c, bool trans_a, bool trans_b,
              const Epilogue& epilogue) {

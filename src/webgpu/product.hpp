@@ -17,9 +17,6 @@ struct Epilogue {
     Tensor row_sums = {};
 };
 
-// Whether the small kernel takes a product: there are too few large tiles to fill a card.
-bool is_small(std::uint64_t m, std::uint64_t n, std::uint32_t most_groups);
-
 // c = epilogue(a·b), a and b transposed if asked for, block by block where they are larger than a
 // binding. Sizes before the last two are a batch, as in Backend::matmul.
 void product(Launcher& card, const Tensor& a, const Tensor& b, const Tensor& c, bool trans_a, bool trans_b,
