@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "webgpu/kernels.hpp"
-
 namespace shunt::webgpu {
 namespace {
 
@@ -165,22 +163,22 @@ Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
     return buffer;
 }
 
-Kernel Device::compile(std::string_view name, const Constants& constants) {
-    const KernelSource& source = find_kernel(name);
+Kernel Device::compile(const KernelSource& source, const Bindings& bindings, const Constants& constants,
+                       bool with_checks) {
     Kernel kernel;
-    kernel.name = name;
-    checked("compiling the kernel '" + std::string(name) + "'", [&] {
+    kernel.name = source.name;
+    checked("compiling the kernel '" + kernel.name + "'", [&] {
         WGPUShaderSourceWGSL wgsl = {};
         wgsl.chain.sType = WGPUSType_ShaderSourceWGSL;
         wgsl.code = view(source.text);
         WGPUShaderModuleDescriptor shader = {};
         shader.nextInChain = &wgsl.chain;
-        shader.label = view(name);
-        const ShaderModule module(checked_shaders_ ? api().DeviceCreateShaderModule(device_.get(), &shader)
-                                                   : api().DeviceCreateShaderModuleTrusted(
-                                                         device_.get(), &shader, WGPUShaderRuntimeChecks_None));
+        shader.label = view(source.name);
+        const ShaderModule module(
+            with_checks ? api().DeviceCreateShaderModule(device_.get(), &shader)
+                        : api().DeviceCreateShaderModuleTrusted(device_.get(), &shader, WGPUShaderRuntimeChecks_None));
         std::vector<WGPUBindGroupLayoutEntry> entries;
-        for (WGPUBufferBindingType type : bindings_of(source.text)) {
+        for (WGPUBufferBindingType type : bindings) {
             WGPUBindGroupLayoutEntry entry = {};
             entry.binding = static_cast<std::uint32_t>(entries.size());
             entry.visibility = WGPUShaderStage_Compute;
@@ -201,7 +199,7 @@ Kernel Device::compile(std::string_view name, const Constants& constants) {
         std::vector<WGPUConstantEntry> values;
         for (const auto& [key, value] : constants) values.push_back({nullptr, view(key), value});
         WGPUComputePipelineDescriptor pipeline = {};
-        pipeline.label = view(name);
+        pipeline.label = view(source.name);
         pipeline.layout = pipeline_layout.get();
         pipeline.compute.module = module.get();
         pipeline.compute.entryPoint = view("main");
@@ -213,12 +211,23 @@ Kernel Device::compile(std::string_view name, const Constants& constants) {
 }
 
 const Kernel& Device::kernel(std::string_view name, const Constants& constants) {
+    return cached(name, constants, [&] {
+        const KernelSource& source = find_kernel(name);
+        return compile(source, bindings_of(source.text), constants, checked_shaders_);
+    });
+}
+
+const Kernel& Device::own_kernel(const KernelSource& source, const Bindings& bindings) {
+    return cached(source.name, {}, [&] { return compile(source, bindings, {}, true); });
+}
+
+const Kernel& Device::cached(std::string_view name, const Constants& constants, const std::function<Kernel()>& make) {
     const std::pair key(std::string(name), constants);
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
     }
-    Kernel made = compile(name, constants);
+    Kernel made = make();
     const std::lock_guard lock(mutex_);
     made.id = kernels_.size() + 1;
     return kernels_.emplace(key, std::move(made)).first->second;

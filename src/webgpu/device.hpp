@@ -16,6 +16,7 @@
 #include "shunt/error.hpp"
 #include "webgpu/adapter.hpp"
 #include "webgpu/api.hpp"
+#include "webgpu/kernels.hpp"
 
 namespace shunt::webgpu {
 
@@ -48,8 +49,10 @@ public:
     WGPUDevice handle() const { return device_.get(); }
     WGPUQueue queue() const { return queue_.get(); }
 
-    Buffer make_buffer(std::uint64_t bytes, WGPUBufferUsage usage);  // out_of_memory
-    const Kernel& kernel(std::string_view name, const Constants& constants = {});
+    Buffer make_buffer(std::uint64_t bytes, WGPUBufferUsage usage);                // out_of_memory
+    const Kernel& kernel(std::string_view name, const Constants& constants = {});  // of src/webgpu/kernels/
+    // A program's own, by a name that none of those has: always with WebGPU's checks.
+    const Kernel& own_kernel(const KernelSource& source, const Bindings& bindings);
 
     // Runs `make` inside an error scope: what WebGPU reports becomes an Error "… - While `doing`".
     void checked(std::string_view doing, const std::function<void()>& make);
@@ -67,7 +70,8 @@ public:
 private:
     Device() = default;
     void open_on(AdapterHandle adapter, const DeviceOptions& options);
-    Kernel compile(std::string_view name, const Constants& constants);
+    const Kernel& cached(std::string_view name, const Constants& constants, const std::function<Kernel()>& make);
+    Kernel compile(const KernelSource& source, const Bindings& bindings, const Constants& constants, bool with_checks);
 
     // What the device's callbacks write to; they may come from any thread, and late.
     struct Reports {

@@ -17,6 +17,11 @@ const Kernel& Launcher::kernel(std::string_view name) {
     return *kernels_.emplace(name, &device_->kernel(name)).first->second;
 }
 
+bool Launcher::owns(const Tensor& t) const {
+    const auto* values = dynamic_cast<const Values*>(t.storage.get());
+    return values && values->pool == pool_;
+}
+
 Slice Launcher::slice(const Tensor& t, std::uint64_t first, std::uint64_t n) const {
     const Block& b = block(t);
     const std::uint64_t begin = (t.offset + first) * 4;
