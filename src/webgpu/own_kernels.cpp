@@ -61,7 +61,8 @@ const Kernel& compiled(Device& device, const OwnKernel& own) {
     try {
         return device.own_kernel({own.name, own.text}, own.layout);
     } catch (const Error& error) {
-        if (error.fault() != Fault::gpu_broken) throw;
+        const bool of_the_text = std::string_view(error.what()).find("label = '" + own.name + "'") != std::string::npos;
+        if (error.fault() != Fault::gpu_broken || !of_the_text) throw;
         refuse(own.explain(error.what()));
     }
 }
@@ -126,23 +127,23 @@ void check(Launcher& card, const OwnKernel& own, const std::vector<Argument>& ar
 
 // The tensors to bind: as given, or a copy of what cannot be bound in place.
 std::vector<Tensor> bindable(Launcher& card, const OwnKernel& own, const std::vector<Argument>& arguments) {
-    const std::uint64_t align = card.device().limits().minStorageBufferOffsetAlignment;
+    const WGPULimits& limits = card.device().limits();
     std::vector<Tensor> bound;
     for (std::size_t i = 0; i < arguments.size(); i++) {
         const Tensor& t = arguments[i].tensor;
         const std::string& text = own.bindings[i].text;
         if (t.size() == 0) refuse("The buffer given for " + text + " of the kernel '" + own.name + "' is empty.");
-        if (t.size() > card.most_values()) {
+        if (t.size() * 4 > limits.maxStorageBufferBindingSize) {
             refuse("The buffer given for " + text + " of the kernel '" + own.name + "' has " +
                    std::to_string(t.size() * 4) + " bytes; a binding of the card " + card.device().adapter().name +
-                   " takes at most " + std::to_string(card.most_values() * 4) + ".");
+                   " takes at most " + std::to_string(limits.maxStorageBufferBindingSize) + ".");
         }
         // WebGPU tracks usage by whole buffers: a part that is read and another that is written collide.
         bool shared = false;
         for (std::size_t j = 0; j < arguments.size(); j++) {
             shared |= !own.bindings[i].written && own.bindings[j].written && arguments[j].tensor.storage == t.storage;
         }
-        if (t.offset * 4 % align == 0 && !shared) {
+        if (t.offset * 4 % limits.minStorageBufferOffsetAlignment == 0 && !shared) {
             bound.push_back(t);
         } else {
             bound.push_back(card.empty({t.size()}, t.type));
