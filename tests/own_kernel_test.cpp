@@ -1,35 +1,18 @@
-// Kernels of a program's own: what shunt/gpu.hpp promises, rule by rule. Limits that only a smaller
-// device shows are in webgpu_own_kernel_test.cpp.
-#include <doctest/doctest.h>
-
+// Kernels of a program's own, dispatched: what shunt/gpu.hpp promises, rule by rule. Definitions are in
+// own_kernel_define_test.cpp, the limits of a smaller device in webgpu_own_kernel_test.cpp.
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <optional>
 
-#include "shunt/gpu.hpp"
-#include "shunt/network.hpp"
+#include "networks.hpp"
+#include "own_kernels.hpp"
 
 using namespace shunt;
+using namespace shunt::test;
 
 namespace {
-
-bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
-
-// The message of the bad_argument that `work` throws; empty when it throws nothing.
-template <typename Work>
-std::string refusal(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        CHECK(error.fault() == Fault::bad_argument);
-        return error.what();
-    }
-    return "";
-}
 
 std::vector<float> ramp(std::size_t n) {
     std::vector<float> values(n);
@@ -37,36 +20,8 @@ std::vector<float> ramp(std::size_t n) {
     return values;
 }
 
-using Floats = std::vector<float>;
-using Words = std::vector<std::uint32_t>;
-
 constexpr const char* saxpy = "if (id.x >= p.n0) { return; }\ny[id.x] += p.f0 * x[id.x];";
-
-Network small_network(const char* backend) {
-    return Network({.input = 2, .layers = {dense(8), tanh(), dense(2)}, .seed = 1, .backend = backend});
-}
-
-Samples xor_samples() {
-    Samples samples;
-    samples.add({0, 0}, 0).add({0, 1}, 1).add({1, 0}, 1).add({1, 1}, 0);
-    return samples;
-}
-
 constexpr const char* clip = "if (id.x < p.n0) { w[id.x] = clamp(w[id.x], -p.f0, p.f0); }";
-
-// A ninth number is refused when the program is compiled.
-template <typename T>
-concept takes_eight = requires {
-    T{.n = {1, 2, 3, 4, 5, 6, 7, 8}, .f = {1, 2, 3, 4, 5, 6, 7, 8}};
-};
-template <typename T>
-concept takes_nine_n = requires {
-    T{.n = {1, 2, 3, 4, 5, 6, 7, 8, 9}};
-};
-template <typename T>
-concept takes_nine_f = requires {
-    T{.f = {1, 2, 3, 4, 5, 6, 7, 8, 9}};
-};
 
 }  // namespace
 
@@ -91,18 +46,12 @@ TEST_CASE("own kernels: without a card gpu::open and gpu::of throw no_gpu with t
 }
 
 TEST_CASE("own kernels: gpu::of a network or a backend that is not on a card is an error that says where it is") {
-    const Network net = small_network("plain");
+    const Network net = xor_network("plain");
     CHECK_THROWS_AS(gpu::of(net), Error);
     CHECK_THROWS_AS(gpu::of(make_backend("cpu")), Error);
     CHECK_THROWS_AS(gpu::of(std::shared_ptr<Backend>()), Error);
     if (!have_card()) return;
     CHECK(refusal([&] { gpu::of(net); }).find("The network is on plain, not on a graphics card") == 0);
-}
-
-TEST_CASE("own kernels: a ninth number does not compile") {
-    CHECK(takes_eight<gpu::Numbers>);
-    CHECK(!takes_nine_n<gpu::Numbers>);
-    CHECK(!takes_nine_f<gpu::Numbers>);
 }
 
 TEST_CASE("own kernels: saxpy") {
@@ -225,99 +174,6 @@ TEST_CASE("own kernels: no invocations, nothing happens") {
           "The buffer given for w:y of the kernel 'test_one' is empty.");
 }
 
-TEST_CASE("own kernels: the same definition twice is fine, on any card; another text is an error") {
-    if (!have_card()) return;
-    const auto gpu = gpu::open(), other = gpu::open();
-    gpu.define("test_twice", {"w:y"}, 1, "y[id.x] = 1.0;");
-    gpu.define("test_twice", {"w:y"}, 1, "y[id.x] = 1.0;");
-    other.define("test_twice", {"w:y"}, 1, "y[id.x] = 1.0;");
-    const std::string taken = "The kernel 'test_twice' is defined already, with another text.";
-    CHECK(refusal([&] { other.define("test_twice", {"w:y"}, 1, "y[id.x] = 2.0;"); }) == taken);
-    CHECK(refusal([&] { gpu.define("test_twice", {"w:y"}, 2, "y[id.x] = 1.0;"); }) == taken);
-    CHECK(refusal([&] { gpu.define("test_twice", {"w:y", "r:z"}, 1, "y[id.x] = 1.0;"); }) == taken);
-    CHECK(refusal([&] { gpu.define("test_twice", {"w:y"}, 1, "y[id.x] = 1.0;", "const a = 1;"); }) == taken);
-    const auto y = other.buffer(256);  // the first one stays, for every card of the process
-    other.dispatch("test_twice", {y}, {}, 64);
-    CHECK(y.read<float>() == Floats(64, 1.0f));
-}
-
-TEST_CASE("own kernels: names of shunt's own kernels can be neither defined nor dispatched") {
-    if (!have_card()) return;
-    const auto gpu = gpu::open();
-    CHECK(refusal([&] { gpu.define("matmul", {"w:y"}, 1, "y[id.x] = 1.0;"); }) ==
-          "The kernel name 'matmul' is taken by one of shunt's own.");
-    CHECK(refusal([&] { gpu.dispatch("matmul", {}, {}, 1); }) ==
-          "There is no kernel 'matmul' of the program's own: that one is shunt's.");
-    CHECK(refusal([&] { gpu.dispatch("test_nobody", {}, {}, 1); }) ==
-          "There is no kernel 'test_nobody': define it first.");
-}
-
-TEST_CASE("own kernels: bindings, dimensions and names that cannot be are one error each") {
-    if (!have_card()) return;
-    const auto gpu = gpu::open();
-    const auto defined = [&](const std::vector<std::string>& bindings, int dimensions = 1) {
-        return refusal([&] { gpu.define("test_bad", bindings, dimensions, ""); });
-    };
-    for (const char* bad : {"", "r", "r:", "y", "q:x", "rw:x", "r:2x", "r:a b", "r:_", "r:__x", "r:x;"}) {
-        INFO(bad);
-        CHECK(defined({bad}).find("The binding '" + std::string(bad) + "' is not r, w (f32), u or x (u32)") == 0);
-    }
-    for (const char* taken : {"r:id", "w:p", "x:main"}) {
-        CHECK(defined({taken}).find("A binding cannot be named") == 0);
-    }
-    CHECK(defined({"r:x", "w:x"}) == "The bindings 'r:x' and 'w:x' have one name.");
-    CHECK(defined({"r:x"}, 3) == "A kernel has 1 or 2 dimensions; given are 3.");
-    CHECK(refusal([&] { gpu.define("", {"r:x"}, 1, ""); }) == "A kernel needs a name.");
-    CHECK(defined({"r:var"}).find("Its binding r:var.") != std::string::npos);
-    const std::string nine = defined({"r:a", "r:b", "r:c", "r:d", "r:e", "r:f", "r:g", "r:h", "w:i"});
-    CHECK(nine.find("The kernel 'test_bad' has 9 bindings; the card ") == 0);
-    CHECK(nine.find(" takes at most 8.") != std::string::npos);
-    gpu.define("test_eight", {"r:a", "r:b", "r:c", "r:d", "r:e", "r:f", "r:g", "w:h"}, 1,
-               "h[id.x] = a[0] + b[0] + c[0] + d[0] + e[0] + f[0] + g[0];");
-    std::vector<gpu::Argument> eight;
-    for (float i = 0; i < 7; i++) eight.push_back(gpu.buffer(Floats{i}));
-    const auto sum = gpu.buffer(4);
-    eight.push_back(sum);
-    gpu.dispatch("test_eight", eight, {}, 1);
-    CHECK(sum.read<float>() == Floats{21});
-}
-
-TEST_CASE("own kernels: a mistake in the WGSL is told with the shader's message and the program's own line") {
-    if (!have_card()) return;
-    const auto gpu = gpu::open();
-    const auto defined = [&](const std::string& body, const std::string& functions = "") {
-        return refusal([&] { gpu.define("test_wrong", {"r:x", "w:y"}, 1, body, functions); });
-    };
-    CHECK(defined("y[id.x] = z;") ==
-          "The kernel 'test_wrong' does not compile: no definition in scope for identifier: `z` (unknown identifier). "
-          "Line 1 of its body: y[id.x] = z;");
-    CHECK(defined("if (id.x >= p.n0) { return; }\n\n  let a = 1.0 +;\n  y[id.x] = a;\n", "fn f() {}\n") ==
-          "The kernel 'test_wrong' does not compile: expected expression, found \";\". "
-          "Line 3 of its body: let a = 1.0 +;");
-    CHECK(defined("y[id.x] = f(1.0);", "\nfn f(a: f32) -> f32 {\n    return a + b;\n}") ==
-          "The kernel 'test_wrong' does not compile: no definition in scope for identifier: `b` (unknown identifier). "
-          "Line 3 of its functions: return a + b;");
-    // What only validation finds: a write to what is read.
-    const std::string written = defined("let a = 1.0;\nx[id.x] = a;");
-    CHECK(written.find("writing to this location is not permitted") != std::string::npos);
-    CHECK(written.find("Line 2 of its body: x[id.x] = a;") != std::string::npos);
-    CHECK(defined("if (id.x > 0u) {\n").find("After the last line of its body.") != std::string::npos);
-    CHECK(defined("y[0] = f();", "fn f() -> f32 {").find("After the last line of its functions.") != std::string::npos);
-    // The name is still free.
-    gpu.define("test_wrong", {"r:x", "w:y"}, 1, "y[id.x] = x[id.x]; // its end");
-}
-
-TEST_CASE("own kernels: bodies that end in a comment, return early or name things as shunt does compile") {
-    if (!have_card()) return;
-    const auto gpu = gpu::open();
-    const auto y = gpu.buffer(256);
-    gpu.define("test_names", {"w:y"}, 1,
-               "let group = id.x;\nlet Params = 2.0;\nlet id = vec2<u32>(group, 0u);\n"
-               "y[id.x] = Params;\nreturn; // done");
-    gpu.dispatch("test_names", {y}, {}, 64);
-    CHECK(y.read<float>() == Floats(64, 2.0f));
-}
-
 TEST_CASE("own kernels: what a dispatch is given must fit the definition, and the error names the binding") {
     if (!have_card()) return;
     const auto gpu = gpu::open(), other = gpu::open();
@@ -341,7 +197,7 @@ TEST_CASE("own kernels: what a dispatch is given must fit the definition, and th
     CHECK(g.read<float>() == Floats{2, 1});
 }
 
-TEST_CASE("own kernels: one dispatch cannot write what it has a second time; both bindings are named") {
+TEST_CASE("own kernels: one dispatch cannot write what it has a second time, and the error names both bindings") {
     if (!have_card()) return;
     const auto gpu = gpu::open();
     gpu.define("test_saxpy", {"r:x", "w:y"}, 1, saxpy);
@@ -372,6 +228,10 @@ TEST_CASE("own kernels: tensors of the backend are buffers too, parts of them wh
                                              : static_cast<double>(i)));
     }
     CHECK(!refusal([&] { gpu.dispatch("test_saxpy", {all.view(0, {10}), all.view(9, {10})}, {}, 10); }).empty());
+    // The same, both aligned.
+    gpu.dispatch("test_saxpy", {all.view(192, {5}), all.view(256, {5})}, {.n = {5}, .f = {1.0f}}, 5);
+    got = backend->read(all);
+    for (std::size_t i = 0; i < 5; i++) CHECK(got[256 + i] == static_cast<double>(256 + i + 192 + i));
     // Two that are written, and a body that asks for the length: no value beside them is touched.
     gpu.define("test_both_written", {"w:x", "w:y"}, 1, "x[id.x] = -1.0;\ny[id.x] = -2.0;");
     gpu.dispatch("test_both_written", {all.view(0, {64}), all.view(64, {5})}, {}, 5);
@@ -389,7 +249,7 @@ TEST_CASE("own kernels: tensors of the backend are buffers too, parts of them wh
 
 TEST_CASE("own kernels: clip a network's weights between training calls, in order with its own work") {
     if (!have_card()) return;
-    Network net = small_network("gpu");
+    Network net = xor_network("gpu");
     const auto gpu = gpu::of(net);
     gpu.define("test_clip", {"w:w"}, 1, clip);
     const auto clip_all = [&] {
@@ -414,7 +274,7 @@ TEST_CASE("own kernels: clip a network's weights between training calls, in orde
     net.train(xor_samples(), {.epochs = 20, .batch = 1, .lr = 0.05, .on_step = [&](auto, auto) { clip_all(); }});
     CHECK(largest() == 0.25);
     // The biases and gaps around a parameter were left alone: the network answers as one with these weights.
-    Network same = small_network("gpu");
+    Network same = xor_network("gpu");
     same.set_weights(net.weights());
     CHECK(same.predict(std::array{1.0, 0.0}) == net.predict(std::array{1.0, 0.0}));
     // Gradients are there too.
@@ -435,7 +295,7 @@ TEST_CASE("own kernels: a gpu and its buffers outlive the network, and buffers k
     {
         std::optional<gpu::Gpu> gpu;
         {
-            Network net = small_network("gpu");
+            Network net = xor_network("gpu");
             gpu = gpu::of(net);
         }
         gpu->define("test_saxpy", {"r:x", "w:y"}, 1, saxpy);
@@ -502,6 +362,14 @@ TEST_CASE("own kernels: an index past the end stays inside the array") {
     for (std::size_t i = 0; i < 256; i++) {
         if (i < 64 || i >= 128) CHECK(got[i] == 0);
     }
+    gpu.define("test_past_own", {"w:y"}, 1,
+               "a[id.x % 64u] = 5.0;\nworkgroupBarrier();\na[p.n0 + id.x] = 6.0;\nworkgroupBarrier();\n"
+               "y[id.x] = a[p.n1 + id.x];",
+               "var<workgroup> a: array<f32, 64>;");
+    const auto y = gpu.buffer(256);
+    gpu.dispatch("test_past_own", {y}, {.n = {1u << 20, 3u << 20}}, 64);
+    const Floats inside = y.read<float>();
+    for (float v : inside) CHECK((v == 0 || v == 5 || v == 6));
 }
 
 TEST_CASE("own kernels: thousands of dispatches with buffers that come and go give the right values") {
