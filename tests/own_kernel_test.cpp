@@ -57,8 +57,8 @@ TEST_CASE("own kernels: gpu::of a network or a backend that is not on a card is 
 TEST_CASE("own kernels: saxpy") {
     if (!have_card()) return;
     const auto gpu = gpu::open();
-    const Floats xs = ramp(1000), ones(1000, 1.0f);
-    const auto x = gpu.buffer(xs), y = gpu.buffer(ones);
+    Floats xs = ramp(1000), ys(1000, 1.0f);
+    const auto x = gpu.buffer(std::span(xs)), y = gpu.buffer(std::span(ys));
     gpu.define("test_saxpy", {"r:x", "w:y"}, 1, saxpy);
     gpu.dispatch("test_saxpy", {x, y}, {.n = {1000}, .f = {2.0f}}, 1000);
     const Floats got = y.read<float>();
