@@ -77,14 +77,16 @@ struct Layout {
 
 Layout layout_of(const OwnKernel& own, std::size_t nx, std::size_t ny, std::uint32_t most_side) {
     constexpr std::size_t most_ids = std::size_t{1} << 32;
+    const bool flat = own.definition.dimensions == 1;
+    if (flat) ny = 1;
     if (nx > most_ids || ny > most_ids) {
         refuse("The kernel '" + own.name + "' is dispatched over " + std::to_string(std::max(nx, ny)) +
                " invocations along one side; id counts to " + std::to_string(most_ids) + ".");
     }
-    const bool flat = own.definition.dimensions == 1;
     const std::uint64_t across = flat ? (nx + 63) / 64 : (nx + 7) / 8, down = flat ? 1 : (ny + 7) / 8;
     // A folded grid has at most twice as many groups, whose numbers must not pass 32 bits.
-    const std::uint64_t side = most_side, most = std::min(side * side * side, std::uint64_t{1} << 31);
+    const std::uint64_t side = std::min<std::uint64_t>(most_side, 1 << 11),  // whose cube is past the other limit
+        most = std::min(side * side * side, std::uint64_t{1} << 31);
     if (across * down > most) {
         refuse("The kernel '" + own.name + "' is dispatched over " + std::to_string(across * down) +
                " workgroups; the card takes at most " + std::to_string(most) + ".");
