@@ -90,12 +90,10 @@ void register_backend(const std::string& name, Make make) {
     }
 }
 
-AdapterList list_adapters() {
 #ifdef SHUNT_GPU
+AdapterList list_adapters() {
     return webgpu::describe_adapters();
-#else
-    return {{}, "This shunt was built without graphics cards (-DSHUNT_GPU=OFF)."};
-#endif
 }
+#endif
 
 }  // namespace shunt

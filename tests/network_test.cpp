@@ -145,7 +145,7 @@ TEST_CASE("state, freeze and thaw keep every bit") {
     CHECK_THROWS_AS(thaw_weights(odd), Error);
 }
 
-TEST_CASE("predictions: single, many, float and double, tokens; ties take the lowest class") {
+TEST_CASE("predictions: single, many, float and double, tokens, and ties take the lowest class") {
     for (const std::string& name : available_backends()) {
         INFO(name);
         Network net = xor_network(name);

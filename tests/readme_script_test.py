@@ -32,6 +32,11 @@ assert "no test of that name" in test("<!-- output of x -->\n```\n```\n")
 assert "comments but" in test("<!-- test: a -->\nwords\n```sh\ntrue\n```\n")
 assert "cannot test" in test("<!-- test: a -->\n```rust\n```\n")
 
+CARD = "<!-- test on a card: show -->\n```sh\necho 1\n```\n<!-- output of show -->\n```\n1\n```\n"
+for needed, ran in (("", []), ("1", ["show"])):
+    os.environ["SHUNT_NEED_GPU"] = needed
+    assert test(CARD) == (ran, ran)
+
 program = readme_test.whole_program("#include <vector>\nusing namespace std;\nvector<int> v;\n")
 assert program.endswith("#include <vector>\nusing namespace std;\nint main() {\nvector<int> v;\n}\n")
 assert readme_test.whole_program("int main() {}\n") == "int main() {}\n"

@@ -22,7 +22,7 @@ TEST_CASE("names are sorted, gpu is known and says why it is not here, unknown n
     CHECK(make_backend("auto")->name() == "cpu");
 }
 
-TEST_CASE("a program registers a backend of its own; taken names are refused") {
+TEST_CASE("a program registers a backend of its own, and taken names are refused") {
     static int made = 0;  // the registration outlives this test
     register_backend("mine", [](const BackendOptions& options) {
         made++;

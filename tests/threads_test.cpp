@@ -50,7 +50,7 @@ TEST_CASE("threads are a function of the work's shape and the limit") {
     CHECK(threads_for_values(std::size_t{1} << 40, 8) == 8);
 }
 
-TEST_CASE("the limit on threads: asked for, else SHUNT_THREADS, else the machine's; nonsense is refused") {
+TEST_CASE("the limit on threads: asked for, else SHUNT_THREADS, else the machine's, and nonsense is refused") {
     using shunt::cpu::most_threads;
     CHECK(most_threads(3) == 3);
     CHECK_THROWS_AS(most_threads(-1), Error);

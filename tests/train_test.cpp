@@ -271,7 +271,7 @@ TEST_CASE("patience stops and restores the best epoch's weights, watch replaces 
     }
 }
 
-TEST_CASE("on_epoch sees 1, 2, 3 and stops; target_loss and epochs stop; 0 epochs do nothing") {
+TEST_CASE("on_epoch sees 1, 2, 3 and stops, target_loss and epochs stop, 0 epochs do nothing") {
     for (const std::string& name : available_backends()) {
         INFO(name);
         Network net = xor_network(name);

@@ -164,7 +164,7 @@ TEST_CASE("a block of a product fits into a binding and a grid") {
     }
 }
 
-TEST_CASE("adapters: discrete, then integrated, software only by name; by index or part of a name") {
+TEST_CASE("adapters: discrete, then integrated, software only by name, each by index or part of a name") {
     const std::vector<AdapterInfo> all = {
         adapter("llvmpipe (LLVM 15)", AdapterKind::software), adapter("Intel UHD", AdapterKind::integrated),
         adapter("NVIDIA H200", AdapterKind::discrete), adapter("NVIDIA H200", AdapterKind::discrete)};

@@ -26,6 +26,7 @@ ALLOWED = {
     "data": {"data", "core", "public", "zip"},
     "webgpu": {"webgpu", "core", "decide", "public", "webgpu.h", "xxhash"},
     "backend.cpp": {"core", "cpu", "webgpu", "public"},
+    "no_gpu.cpp": {"public"},
     "cli": {"cli", "public", "cli11", "nlohmann"},
     "examples": {"examples", "public", "cli11", "nlohmann"},
 }

@@ -4,6 +4,7 @@
 A fenced block is tested where an HTML comment stands right above it:
 
     <!-- test: NAME -->           a cpp block is compiled and run, an sh block is run line by line
+    <!-- test on a card: NAME --> the same, run only where SHUNT_NEED_GPU=1 says that there is a graphics card
     <!-- file: PATH -->           a block of any kind is written to PATH, for the tests below it
     <!-- output of NAME -->       the block is what NAME prints; "…" stands for any text, on a line
                                   of its own for any lines; durations, and numbers of more
@@ -19,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-BLOCK = re.compile(r"^<!-- (test|file|output)(?: of|:) *(.+?) -->\n+```(\w*)\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^<!-- (test|file|output)( on a card)?(?: of|:) *(.+?) -->\n+```(\w*)\n(.*?)^```$", re.M | re.S)
 LONG_NUMBER = re.compile(r" *\b\d+\.\d{4,}(e-?\d+)?\b")  # the last digits depend on the processor
 DURATION = re.compile(r"\b\d+(\.\d+)?(e-?\d+)? ?(ns|us|µs|ms|s|min|h)\b|\b\d+:\d\d(:\d\d)?\b")
 CMAKE = """cmake_minimum_required(VERSION 3.16)
@@ -47,14 +48,14 @@ def whole_program(code):
     return "\n".join(["#include <array>", "#include <iostream>", *head, "int main() {", *body, "}", ""])
 
 
-def run_cpp(name, code, stage):
+def run_cpp(name, code, stage, runs):
     place = pathlib.Path(f"cpp_{name}")
     place.mkdir()
     (place / f"{name}.cpp").write_text(whole_program(code))
     (place / "CMakeLists.txt").write_text(CMAKE.format(name=name))
     run(["cmake", "-S", place, "-B", place / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={stage}"])
     run(["cmake", "--build", place / "build"])
-    return run([place / "build" / name])
+    return run([place / "build" / name]) if runs else None
 
 
 def masked(text):
@@ -80,28 +81,32 @@ def test(text, stage):
     blocks = BLOCK.findall(text)
     if len(marks) != len(blocks):
         raise SystemExit(f"{len(marks)} comments but {len(blocks)} blocks right below one: {marks}")
-    for kind, name, language, code in blocks:
+    for kind, on_card, name, language, code in blocks:
+        runs = not on_card or os.environ.get("SHUNT_NEED_GPU") == "1"
         if kind == "file":
             pathlib.Path(name).write_text(code)
         elif kind == "test" and language == "cpp":
-            outputs[name] = run_cpp(name, code, stage)
+            outputs[name] = run_cpp(name, code, stage, runs)
         elif kind == "test" and language in ("sh", "bash"):
-            outputs[name] = run(["bash", "-euo", "pipefail", "-c", code])
+            outputs[name] = run(["bash", "-euo", "pipefail", "-c", code]) if runs else None
         elif kind == "test":
             raise SystemExit(f"{name}: cannot test a block of \"{language}\"; cpp and sh are known")
         elif name not in outputs:
             raise SystemExit(f"output of {name}: there is no test of that name above it")
+        elif outputs[name] is None:
+            continue
         elif not same(code, outputs[name]):
             raise SystemExit(f"{name} prints something else. Expected:\n{code}\nGot:\n{outputs[name]}")
         else:
             compared.append(name)
-    return list(outputs), compared
+    return [name for name, output in outputs.items() if output is not None], compared
 
 
 def main(readme, stage):
     text = pathlib.Path(readme).read_text()
     stage = pathlib.Path(stage).resolve()
     os.environ["PATH"] = f"{stage / 'bin'}:{os.environ['PATH']}"
+    os.environ.setdefault("SHUNT_WEBGPU_LIBRARY", str(stage / "lib/libwgpu_native.so"))  # no system's loader looks there
     shutil.rmtree("readme", ignore_errors=True)
     os.mkdir("readme")
     examples = pathlib.Path(readme).resolve().parent / "examples"

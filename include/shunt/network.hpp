@@ -248,7 +248,14 @@ public:
     Weights gradients() const;  // of the latest backprop or training step
     Network& set_weights(const Weights& weights);
 
-    std::string_view backend() const;           // the one it is on now
+    // The values of params()[param] and their gradients where the backend keeps them, for a program's
+    // own operators and kernels between training calls or in on_step: what they write is what the
+    // network goes on with, not counted by generation(). bad_argument past the last parameter.
+    Tensor value(std::size_t param);
+    Tensor gradient(std::size_t param);
+    std::shared_ptr<Backend> shared_backend() const;  // what they belong to
+
+    std::string_view backend() const;           // the name of the one it is on now
     std::uint64_t generation() const;           // +1 for each training step and each set_weights
     const std::vector<Epoch>& history() const;  // of the latest train
 

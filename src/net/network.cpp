@@ -27,6 +27,12 @@ void check(const Input& input) {
     }
 }
 
+void check_param(std::size_t param, std::size_t n) {
+    if (param < n) return;
+    throw Error(Fault::bad_argument, "There is no parameter " + std::to_string(param) + "; the network has " +
+                                         std::to_string(n) + ", counted from 0.");
+}
+
 std::string chosen_backend(const std::string& named) {
     if (!named.empty()) return named;
     const char* environment = std::getenv("SHUNT_BACKEND");
@@ -199,6 +205,17 @@ Weights Network::weights() const {
 }
 Weights Network::gradients() const {
     return impl_->read(impl_->gradients);
+}
+Tensor Network::value(std::size_t param) {
+    check_param(param, impl_->params.size());
+    return impl_->value(param);
+}
+Tensor Network::gradient(std::size_t param) {
+    check_param(param, impl_->params.size());
+    return impl_->gradient(param);
+}
+std::shared_ptr<Backend> Network::shared_backend() const {
+    return impl_->backend;
 }
 std::string_view Network::backend() const {
     return impl_->backend->name();

@@ -109,6 +109,16 @@ Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted) {
                     std::string(to_string(adapters.front().kind)) + " one, used only when SHUNT_ADAPTER names it."};
 }
 
+Adapter facts_of(const AdapterInfo& info) {
+    return {info.name,
+            std::string(to_string(info.kind)),
+            info.driver,
+            info.limits.maxBufferSize,
+            info.limits.maxStorageBufferBindingSize,
+            info.limits.maxComputeWorkgroupStorageSize,
+            info.limits.maxComputeInvocationsPerWorkgroup};
+}
+
 AdapterList describe_adapters() {
     const char* wanted = std::getenv("SHUNT_ADAPTER");
     const char* hidden = std::getenv("SHUNT_GPU");
@@ -122,14 +132,7 @@ AdapterList describe_adapters() {
     const bool off = hidden && std::string_view(hidden) == "off";
     if (infos.empty()) list.reason = picked.reason;
     for (std::size_t i = 0; i < infos.size(); i++) {
-        const AdapterInfo& info = infos[i];
-        Adapter a{info.name,
-                  std::string(to_string(info.kind)),
-                  info.driver,
-                  info.limits.maxBufferSize,
-                  info.limits.maxStorageBufferBindingSize,
-                  info.limits.maxComputeWorkgroupStorageSize,
-                  info.limits.maxComputeInvocationsPerWorkgroup};
+        Adapter a = facts_of(infos[i]);
         a.used = !off && picked.index == static_cast<int>(i);
         if (off) {
             a.reason = "SHUNT_GPU=off hides it";

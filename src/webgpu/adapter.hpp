@@ -42,6 +42,9 @@ struct Picked {
 };
 Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted);
 
+// What a program is told of one. `used` and `reason` are the caller's to say.
+Adapter facts_of(const AdapterInfo& info);
+
 // All of it for people, as the environment (SHUNT_ADAPTER, SHUNT_GPU) is now.
 AdapterList describe_adapters();
 

@@ -23,6 +23,7 @@ public:
     std::string_view name() const override { return "gpu"; }
     void finish() override { card_.recorder().finish(); }
     bool train_step(const TrainStep& step) override { return step_.run(card_, step); }
+    Launcher& card() { return card_; }
 
 protected:
     std::shared_ptr<Storage> allocate(std::size_t count, Type type) override {
@@ -288,6 +289,11 @@ void Gpu::run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions&
 
 std::shared_ptr<Backend> make_gpu(const BackendOptions&, const DeviceOptions& device) {
     return std::make_shared<Gpu>(device);
+}
+
+Launcher* launcher_of(Backend& backend) {
+    auto* gpu = dynamic_cast<Gpu*>(&backend);
+    return gpu ? &gpu->card() : nullptr;
 }
 
 }  // namespace shunt::webgpu

@@ -163,21 +163,21 @@ Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
     return buffer;
 }
 
-Kernel Device::compile(std::string_view name, std::string_view text) {
+Kernel Device::compile(const KernelSource& source, const Bindings& bindings, bool with_checks) {
     Kernel kernel;
-    kernel.name = name;
-    checked("compiling the kernel '" + std::string(name) + "'", [&] {
+    kernel.name = source.name;
+    checked("compiling the kernel '" + kernel.name + "'", [&] {
         WGPUShaderSourceWGSL wgsl = {};
         wgsl.chain.sType = WGPUSType_ShaderSourceWGSL;
-        wgsl.code = view(text);
+        wgsl.code = view(source.text);
         WGPUShaderModuleDescriptor shader = {};
         shader.nextInChain = &wgsl.chain;
-        shader.label = view(name);
-        const ShaderModule module(checked_shaders_ ? api().DeviceCreateShaderModule(device_.get(), &shader)
-                                                   : api().DeviceCreateShaderModuleTrusted(
-                                                         device_.get(), &shader, WGPUShaderRuntimeChecks_None));
+        shader.label = view(source.name);
+        const ShaderModule module(
+            with_checks ? api().DeviceCreateShaderModule(device_.get(), &shader)
+                        : api().DeviceCreateShaderModuleTrusted(device_.get(), &shader, WGPUShaderRuntimeChecks_None));
         std::vector<WGPUBindGroupLayoutEntry> entries;
-        for (WGPUBufferBindingType type : bindings_of(text)) {
+        for (WGPUBufferBindingType type : bindings) {
             WGPUBindGroupLayoutEntry entry = {};
             entry.binding = static_cast<std::uint32_t>(entries.size());
             entry.visibility = WGPUShaderStage_Compute;
@@ -196,7 +196,7 @@ Kernel Device::compile(std::string_view name, std::string_view text) {
         layout.bindGroupLayouts = layouts;
         const PipelineLayout pipeline_layout(api().DeviceCreatePipelineLayout(device_.get(), &layout));
         WGPUComputePipelineDescriptor pipeline = {};
-        pipeline.label = view(name);
+        pipeline.label = view(source.name);
         pipeline.layout = pipeline_layout.get();
         pipeline.compute.module = module.get();
         pipeline.compute.entryPoint = view("main");
@@ -206,14 +206,23 @@ Kernel Device::compile(std::string_view name, std::string_view text) {
 }
 
 const Kernel& Device::kernel(std::string_view name, std::string_view text) {
+    return cached({name, text}, bindings_of(text), checked_shaders_);
+}
+
+const Kernel& Device::own_kernel(const KernelSource& source, const Bindings& bindings) {
+    return cached(source, bindings, true);
+}
+
+const Kernel& Device::cached(const KernelSource& source, const Bindings& bindings, bool with_checks) {
+    const std::pair key(std::string(source.text), with_checks);
     {
         const std::lock_guard lock(mutex_);
-        if (const auto found = kernels_.find(text); found != kernels_.end()) return found->second;
+        if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
     }
-    Kernel made = compile(name, text);
+    Kernel made = compile(source, bindings, with_checks);
     const std::lock_guard lock(mutex_);
     made.id = kernels_.size() + 1;
-    return kernels_.emplace(text, std::move(made)).first->second;
+    return kernels_.emplace(key, std::move(made)).first->second;
 }
 
 void Device::submit(WGPUCommandBuffer commands) {

@@ -51,6 +51,8 @@ public:
     const Kernel& kernel(std::string_view name) { return kernel(name, find_kernel(name).text); }
     // Of a text made for a shape, compiled once; it has common.wgsl in front. The name is for messages.
     const Kernel& kernel(std::string_view name, std::string_view text);
+    // A program's own: always with WebGPU's checks.
+    const Kernel& own_kernel(const KernelSource& source, const Bindings& bindings);
 
     // Runs `make` inside an error scope: what WebGPU reports becomes an Error "… - While `doing`".
     void checked(std::string_view doing, const std::function<void()>& make);
@@ -68,7 +70,8 @@ public:
 private:
     Device() = default;
     void open_on(AdapterHandle adapter, const DeviceOptions& options);
-    Kernel compile(std::string_view name, std::string_view text);
+    const Kernel& cached(const KernelSource& source, const Bindings& bindings, bool with_checks);
+    Kernel compile(const KernelSource& source, const Bindings& bindings, bool with_checks);
 
     // What the device's callbacks write to; they may come from any thread, and late.
     struct Reports {
@@ -86,7 +89,7 @@ private:
     bool checked_shaders_ = false;
     DeviceHandle device_;
     Queue queue_;
-    std::map<std::string, Kernel, std::less<>> kernels_;  // by text
+    std::map<std::pair<std::string, bool>, Kernel> kernels_;  // by text, and whether it has WebGPU's checks
 };
 
 }  // namespace shunt::webgpu

@@ -15,8 +15,8 @@ const KernelSource& find_kernel(std::string_view name) {
     return *found;
 }
 
-std::vector<WGPUBufferBindingType> bindings_of(std::string_view text) {
-    std::vector<WGPUBufferBindingType> bindings;
+Bindings bindings_of(std::string_view text) {
+    Bindings bindings;
     for (std::size_t at = text.find("@binding("); at != text.npos; at = text.find("@binding(", at + 1)) {
         const std::string_view line = text.substr(at, text.find('\n', at) - at);
         if (line.find("var<uniform>") != line.npos) {

@@ -20,6 +20,7 @@ std::span<const KernelSource> kernel_sources();  // generated
 const KernelSource& find_kernel(std::string_view name);
 
 // How a shader's bindings are declared, in order: the uniform Params come last.
-std::vector<WGPUBufferBindingType> bindings_of(std::string_view text);
+using Bindings = std::vector<WGPUBufferBindingType>;
+Bindings bindings_of(std::string_view text);
 
 }  // namespace shunt::webgpu

@@ -21,6 +21,11 @@ const Kernel& Launcher::made_kernel(std::string_view name, std::string_view text
     return device_->kernel(name, std::string(find_kernel("common").text).append(text));
 }
 
+bool Launcher::owns(const Tensor& t) const {
+    const auto* values = dynamic_cast<const Values*>(t.storage.get());
+    return values && values->pool == pool_;
+}
+
 Slice Launcher::slice(const Tensor& t, std::uint64_t first, std::uint64_t n) const {
     const Block& b = block(t);
     const std::uint64_t begin = (t.offset + first) * 4;

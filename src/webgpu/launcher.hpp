@@ -22,7 +22,9 @@ class Launcher {
 public:
     explicit Launcher(const DeviceOptions& options);
 
+    Device& device() { return *device_; }
     Recorder& recorder() { return recorder_; }
+    bool owns(const Tensor& t) const;                           // whether it made it
     std::uint32_t most_groups() const { return most_groups_; }  // along one side of a grid
     std::uint64_t most_values() const { return most_values_; }  // in a binding
     const WGPULimits& limits() const { return device_->limits(); }

@@ -33,9 +33,13 @@ public:
 
     // `params` is the kernel's Params struct.
     template <typename Params>
-    void run(const Kernel& kernel, std::initializer_list<Slice> slices, const Params& params, Grid grid) {
+    void run(const Kernel& kernel, std::span<const Slice> slices, const Params& params, Grid grid) {
         static_assert(sizeof(Params) <= most_params && sizeof(Params) % 4 == 0);
-        append(kernel, std::span(slices.begin(), slices.size()), std::as_bytes(std::span(&params, 1)), grid);
+        append(kernel, slices, std::as_bytes(std::span(&params, 1)), grid);
+    }
+    template <typename Params>
+    void run(const Kernel& kernel, std::initializer_list<Slice> slices, const Params& params, Grid grid) {
+        run(kernel, std::span(slices.begin(), slices.size()), params, grid);
     }
 
     void write(const Block& to, std::uint64_t offset, std::span<const std::byte> bytes);
@@ -43,12 +47,13 @@ public:
     void submit();
     void finish();  // submits and waits
 
+    static constexpr std::size_t most_slices = 8;  // WebGPU promises as many storage buffers, and no more
+
     std::uint64_t dispatches() const { return dispatches_; }
     std::uint64_t submissions() const { return submissions_; }
 
 private:
     static constexpr std::size_t most_params = 256;
-    static constexpr std::size_t most_slices = 8;
     static constexpr std::size_t most_pending = 4096;
 
     // The kernel and each slice's (block, offset, size); the rest 0.
