@@ -101,15 +101,16 @@ Tensor softmax_ce_at(Backend& backend, const Tensor& logits, const EpochData& da
     expect(data.n_classes <= logits.cols(), "softmax_ce_at",
            "the samples have the class " + std::to_string(data.n_classes - 1) + "; there are logits for " +
                std::to_string(logits.cols()) + ".");
-    return loss_at(
-        logits, data, start, gradient, "softmax_ce_at",
-        [&](const Tensor& classes, const LossOptions& options) { return backend.softmax_ce(logits, classes, options); });
+    return loss_at(logits, data, start, gradient, "softmax_ce_at",
+                   [&](const Tensor& classes, const LossOptions& options) {
+                       return backend.softmax_ce(logits, classes, options);
+                   });
 }
 
 Tensor mse_at(Backend& backend, const Tensor& outputs, const EpochData& data, std::size_t start, bool gradient) {
-    return loss_at(
-        outputs, data, start, gradient, "mse_at",
-        [&](const Tensor& targets, const LossOptions& options) { return backend.mse(outputs, targets, options); });
+    return loss_at(outputs, data, start, gradient, "mse_at", [&](const Tensor& targets, const LossOptions& options) {
+        return backend.mse(outputs, targets, options);
+    });
 }
 
 std::vector<double> epoch_loss(Backend& backend, const EpochData& data, std::size_t batch) {

@@ -53,8 +53,8 @@ void Feed::make_pieces() {
         piece.inputs = s.tokens.empty() ? backend_.empty({rows_, s.inputs.size() / s.n})
                                         : backend_.empty({rows_, s.tokens.size() / s.n}, Type::u32);
         if (!answers_) continue;
-        piece.answers = s.classes.empty() ? backend_.empty({rows_, s.targets.size() / s.n})
-                                          : backend_.empty({rows_}, Type::u32);
+        piece.answers =
+            s.classes.empty() ? backend_.empty({rows_, s.targets.size() / s.n}) : backend_.empty({rows_}, Type::u32);
         if (!s.weights.empty()) piece.weights = backend_.empty({rows_});
     }
     losses_.clear();

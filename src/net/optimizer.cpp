@@ -64,7 +64,8 @@ void Optimizer::set_state(const State& state) {
     for (std::size_t i = 0; fits && i < n; i++) {
         fits = state.m[i].size() == m_[i].size() && (n_v == 0 || state.v[i].size() == v_[i].size());
     }
-    if (!fits) throw Error(Fault::bad_argument, "The state is that of an optimizer of another kind or other parameters.");
+    if (!fits)
+        throw Error(Fault::bad_argument, "The state is that of an optimizer of another kind or other parameters.");
     for (std::size_t i = 0; i < n; i++) {
         backend_->write(m_[i], state.m[i]);
         if (n_v > 0) backend_->write(v_[i], state.v[i]);

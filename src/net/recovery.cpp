@@ -18,7 +18,7 @@ bool Network::Impl::is_failure(const Error& error) const {
 }
 
 void Network::Impl::keep() {
-    if (can_fail()) kept = read(values);
+    kept = can_fail() ? read(values) : Weights();
 }
 
 void Network::Impl::move_to(std::shared_ptr<Backend> to, const Weights& weights) {

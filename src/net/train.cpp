@@ -46,7 +46,18 @@ public:
         snapshot_ = {0, {}, {}, net.random, order_, net.generation};
         const double bytes = 16.0 * static_cast<double>(net.values.size());  // values, gradients, moments
         next_snapshot_ = Clock::now() + snapshot_spacing * seconds(0.2e-3 + bytes / 1e9);
+        net.training = true;
     }
+    ~Run() {
+        net_.training = net_.gradients_lost = false;
+        if (kept_) return;
+        try {
+            net_.keep();
+        } catch (...) {  // then it keeps those of the latest snapshot
+        }
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
     TrainResult operator()() {
         net_.history.clear();
@@ -163,6 +174,7 @@ private:
     [[noreturn]] void diverged(std::int64_t step, std::int64_t steps) {
         const bool has_best = best_epoch_ > 0 && best_epoch_ < epoch_;
         backend().copy(has_best ? on_->best : on_->before, net_.values);
+        keep();
         throw Error(Fault::bad_data,
                     "The loss is no longer a finite number at epoch " + std::to_string(epoch_) + ", step " +
                         std::to_string(step) + " of " + std::to_string(steps) +
@@ -214,13 +226,19 @@ private:
         stale_ = 0;
     }
 
+    // The weights that the run ends with.
+    void keep() {
+        net_.keep();
+        kept_ = true;
+    }
+
     void finish() {
         result_.best_epoch = static_cast<std::int64_t>(net_.history.size());
         if (best_epoch_ > 0) {
             backend().copy(on_->best, net_.values);
             result_.best_epoch = best_epoch_;
         }
-        net_.keep();
+        keep();
         result_.history = net_.history;
     }
 
@@ -248,13 +266,13 @@ private:
             result_.notes.push_back(note + " Training " + from + ", with the samples sent to it piece by piece.");
             return true;
         }
-        if (!no_memory && ++failures_ < most_failures) {
+        while (!no_memory && ++failures_ < most_failures) {
             try {
                 net_.move_to(make_backend(net_.opened_as, net_.backend_options), Weights(net_.kept));
                 result_.notes.push_back(note + " It was opened again, and training " + from + ".");
                 return true;
             } catch (const Error& refused) {
-                note += " It could not be opened again: " + std::string(refused.what());
+                note += " Opening it again failed too: " + std::string(refused.what());
             }
         }
         net_.move_to(make_backend("cpu", net_.backend_options), Weights(net_.kept));
@@ -282,30 +300,8 @@ private:
 
     Snapshot snapshot_;
     Clock::time_point next_snapshot_;
-    bool again_ = false;
+    bool again_ = false, kept_ = false;
     int failures_ = 0;
-};
-
-// While it lives, train recovers from a failing card, and nobody else. At the end the network keeps
-// the weights it has, if it can read them.
-class Training {
-public:
-    explicit Training(Network::Impl& net) : net_(net) { net_.training = true; }
-    ~Training() {
-        net_.training = net_.gradients_lost = false;
-        if (complete) return;
-        try {
-            net_.keep();
-        } catch (...) {  // then it keeps those of the latest snapshot
-        }
-    }
-    Training(const Training&) = delete;
-    Training& operator=(const Training&) = delete;
-
-    bool complete = false;
-
-private:
-    Network::Impl& net_;
 };
 
 }  // namespace
@@ -325,9 +321,7 @@ TrainResult Network::train(const Samples& samples, const TrainOptions& options) 
             throw error.during("checking the validation samples");
         }
     }
-    Training training(*impl_);
     TrainResult result = Run(*impl_, samples, options)();
-    training.complete = true;
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
 }
