@@ -104,12 +104,11 @@ TEST_CASE("batches, losses and gradients of an epoch on the backend are those of
         for (const Kind& kind : kinds) {
             INFO(name, kind.tokens ? ", tokens" : ", numbers", kind.classes ? ", softmax" : ", mse");
             const Samples s = some(50, 3, kind.tokens ? 9 : 0, kind.classes, kind.weights);
-            const Tensor table = backend->upload(some(9, 2, 0, true, false).inputs, {9, 2});
+            const Tensor table = backend->upload(some(9, 1, 0, true, false).inputs, {9, 1});
             const auto outputs_of = [&](const Tensor& x) { return kind.tokens ? backend->embed(table, x) : x; };
             const auto gradient_of = [&](const Tensor& y, const EpochData& data, std::size_t start) {
                 return kind.classes ? softmax_ce_at(*backend, y, data, start) : mse_at(*backend, y, data, start);
             };
-            if (kind.tokens && !kind.classes) continue;  // six outputs; the targets are three
             EpochData data = epoch_data(*backend, s);
             std::vector<std::uint32_t> order(50);
             std::iota(order.begin(), order.end(), 0);

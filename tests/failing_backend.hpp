@@ -29,9 +29,10 @@ struct Failures {
     Failures& operator=(const Failures&) = delete;
 
     std::string inner;
-    std::int64_t at = std::numeric_limits<std::int64_t>::max();  // the call that fails, from 0
-    Fault fault = Fault::device_lost;                            // a lost one is lost for good
-    bool forever = false;                                        // so do all later calls
+    std::int64_t at = std::numeric_limits<std::int64_t>::max();    // the call that fails, from 0
+    std::int64_t then = std::numeric_limits<std::int64_t>::max();  // and a later one
+    Fault fault = Fault::device_lost;                              // a lost one is lost for good
+    bool forever = false;                                          // so do all later calls
     int most_opened = std::numeric_limits<int>::max();
     std::size_t most_values = std::numeric_limits<std::size_t>::max();  // of a tensor
 
@@ -113,9 +114,9 @@ private:
     void call() {
         Failures& f = *Failures::now;
         const std::int64_t number = f.calls++;
-        if (lost_ || number == f.at || (f.forever && number > f.at)) {
+        if (lost_ || number == f.at || number == f.then || (f.forever && number > f.at)) {
             lost_ = f.fault == Fault::device_lost;
-            throw Error(f.fault, "This card fails at call " + std::to_string(f.at) + ".");
+            throw Error(f.fault, "This card fails at call " + std::to_string(number) + ".");
         }
     }
 

@@ -84,6 +84,7 @@ void Feed::fill(std::size_t piece) {
         const std::size_t cols = values.size() / samples_.n;
         const std::span<const T> all(values);
         std::vector<T> gathered;
+        if (!order_.empty()) gathered.reserve(count * cols);
         for (std::size_t i = first; !order_.empty() && i < first + count; i++) {
             const auto row = all.subspan(order_[i] * cols, cols);
             gathered.insert(gathered.end(), row.begin(), row.end());

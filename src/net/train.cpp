@@ -26,6 +26,11 @@ void check(const TrainOptions& o) {
     if (o.target_loss && std::isnan(*o.target_loss)) refuse("target_loss must be a number.");
 }
 
+std::string sentence(const Error& error) {
+    const std::string what = error.what();
+    return what.ends_with('.') ? what : what + ".";
+}
+
 // One call of train.
 //
 // A card may fail anywhere in it. Then what stands on the backend is made anew from the latest
@@ -257,7 +262,7 @@ private:
         if (!no_memory && !net_.is_failure(error)) return false;
         again_ = true;
         std::string note = "In epoch " + std::to_string(epoch_) + " the backend " + net_.opened_as + " failed: ";
-        note += error.what();
+        note += sentence(error);
         const std::string from = snapshot_.epoch == 0
                                      ? "was begun again"
                                      : "was taken up again after epoch " + std::to_string(snapshot_.epoch);
@@ -272,7 +277,7 @@ private:
                 result_.notes.push_back(note + " It was opened again, and training " + from + ".");
                 return true;
             } catch (const Error& refused) {
-                note += " Opening it again failed too: " + std::string(refused.what());
+                note += " Opening it again failed too: " + sentence(refused);
             }
         }
         net_.move_to(make_backend("cpu", net_.backend_options), Weights(net_.kept));
