@@ -12,13 +12,13 @@
 
 namespace shunt::test {
 
-// Of all backends named "failing"; only while one lives can they be opened.
+// Of the backend "test card", which can be opened only while one of these lives.
 struct Failures {
     static inline Failures* now = nullptr;
 
     explicit Failures(std::string backend = "plain") : inner(std::move(backend)) {
         static const bool registered = [] {
-            register_backend("failing", [](const BackendOptions& options) { return make(options); });
+            register_backend("test card", [](const BackendOptions& options) { return make(options); });
             return true;
         }();
         static_cast<void>(registered);
@@ -48,7 +48,7 @@ class FailingBackend final : public Backend {
 public:
     explicit FailingBackend(std::shared_ptr<Backend> inner) : inner_(std::move(inner)) {}
 
-    std::string_view name() const override { return "failing"; }
+    std::string_view name() const override { return "test card"; }
     void finish() override { inner_->finish(); }
 
 protected:

@@ -43,7 +43,7 @@ Samples words(std::size_t n, std::uint64_t seed) {
 
 Job softmax_job() {
     Job job;
-    job.network = {.input = 2, .layers = {dense(4), tanh(), dense(2)}, .backend = "failing"};
+    job.network = {.input = 2, .layers = {dense(4), tanh(), dense(2)}, .backend = "test card"};
     job.samples = numbers(10, 3);
     job.held = numbers(5, 4);
     job.options = {.epochs = 5, .batch = 4, .weight_decay = 0.01, .lr_decay = 0.9, .patience = 3};
@@ -52,7 +52,7 @@ Job softmax_job() {
 
 Job token_job() {
     Job job;
-    job.network = {.input = Tokens{2, 5}, .layers = {embed(3), dense(2)}, .backend = "failing"};
+    job.network = {.input = Tokens{2, 5}, .layers = {embed(3), dense(2)}, .backend = "test card"};
     job.samples = words(9, 3);
     job.options = {.epochs = 4, .batch = 4, .optimizer = OptimizerKind::sgd};
     return job;
@@ -60,7 +60,8 @@ Job token_job() {
 
 Job mse_job() {
     Job job;
-    job.network = {.input = 1, .layers = {dense(3), sigmoid(), dense(1)}, .loss = LossKind::mse, .backend = "failing"};
+    job.network = {
+        .input = 1, .layers = {dense(3), sigmoid(), dense(1)}, .loss = LossKind::mse, .backend = "test card"};
     for (double x : {-1.0, -0.5, 0.0, 0.5, 1.0}) job.samples.add({x}, {x * x});
     job.options = {.epochs = 4, .batch = 2};
     return job;
@@ -199,7 +200,7 @@ TEST_CASE("a loss that diverges on a card that fails is told as ever, and the we
     Failures failures;
     Samples s;
     s.add({1e20}, {1e20}).add({-1e20}, {1e20});
-    const NetworkOptions o{.input = 1, .layers = {dense(1)}, .loss = LossKind::mse, .backend = "failing"};
+    const NetworkOptions o{.input = 1, .layers = {dense(1)}, .loss = LossKind::mse, .backend = "test card"};
     const TrainOptions sgd{.epochs = 9, .batch = 1, .optimizer = OptimizerKind::sgd, .lr = 1};
     Network expected(o);
     const std::int64_t first = failures.calls;
@@ -232,7 +233,7 @@ TEST_CASE("a card that never works again: training goes on on the backend cpu, a
                 const Seen seen = run(job);
                 CHECK(seen.backend == "cpu");
                 REQUIRE(!seen.notes.empty());
-                CHECK(seen.notes.back().find("the backend failing failed: This card fails at call") !=
+                CHECK(seen.notes.back().find("the backend test card failed: This card fails at call") !=
                       std::string::npos);
                 CHECK(seen.notes.back().find("on the backend cpu.") != std::string::npos);
                 CHECK((seen.notes.back().find("The card does not come back.") == std::string::npos) ==
@@ -265,7 +266,7 @@ TEST_CASE("losses with an epoch of progress between them do not add up") {
         return true;
     };
     const TrainResult result = net.train(job.samples, options);
-    CHECK(net.backend() == "failing");
+    CHECK(net.backend() == "test card");
     CHECK(result.notes.size() > 3);
     CHECK(net.weights() == expected.weights);
 }
@@ -283,7 +284,7 @@ TEST_CASE("a network that is asked on a lost card answers from the weights that 
     const Samples samples = numbers(300, 8);
     for (const Fault fault : {Fault::device_lost, Fault::timed_out, Fault::gpu_broken}) {
         Failures failures;
-        const NetworkOptions o{.input = 2, .layers = {dense(4), tanh(), dense(2)}, .backend = "failing"};
+        const NetworkOptions o{.input = 2, .layers = {dense(4), tanh(), dense(2)}, .backend = "test card"};
         Network twin(o), net(o);
         twin.train(samples, {.epochs = 2});
         const Weights trained = twin.weights();
@@ -299,7 +300,7 @@ TEST_CASE("a network that is asked on a lost card answers from the weights that 
                 work();
                 failures.at = -1;
                 CHECK(net.generation() == 1);
-                CHECK(net.backend() == "failing");
+                CHECK(net.backend() == "test card");
             }
         };
         once([&] { CHECK(net.forward_all(samples) == forward); });
@@ -323,7 +324,7 @@ TEST_CASE("a network that is asked on a lost card answers from the weights that 
 
 TEST_CASE("a second failure is thrown, gradients do not come back, and the weights stay") {
     Failures failures;
-    Network net({.input = 2, .layers = {dense(2)}, .backend = "failing"});
+    Network net({.input = 2, .layers = {dense(2)}, .backend = "test card"});
     const Samples samples = numbers(4, 8);
     const Weights weights = net.weights();
     net.backprop(samples);
@@ -332,7 +333,7 @@ TEST_CASE("a second failure is thrown, gradients do not come back, and the weigh
     CHECK_THROWS_WITH_AS(net.predict_all(samples), doctest::Contains("This card fails at call"), Error);
     failures.most_opened = failures.opened;
     CHECK_THROWS_WITH_AS(net.predict_all(samples), doctest::Contains("The card does not come back."), Error);
-    CHECK(net.backend() == "failing");
+    CHECK(net.backend() == "test card");
     failures.most_opened = 99;
     failures.at = -1;
     failures.forever = false;
@@ -353,7 +354,7 @@ TEST_CASE("a card that fails again while it is opened leaves the network as it w
         for (int n = 1; n < 12; n++) {
             INFO("fault ", static_cast<int>(fault), " and ", n, " calls later");
             Failures failures;
-            Network net({.input = 2, .layers = {dense(2)}, .backend = "failing"});
+            Network net({.input = 2, .layers = {dense(2)}, .backend = "test card"});
             const auto expected = net.forward_all(samples);
             const Weights weights = net.weights();
             failures.fault = fault;

@@ -127,7 +127,7 @@ TEST_CASE("gpu with checked shaders gives the same bits as with trusted ones") {
 TEST_CASE("gpu with more samples than its limits allow in one buffer trains to the same bits") {
     if (!have_card()) return;
     static bool small = false, enabled = false;
-    register_backend("gpu of this test", [](const BackendOptions& options) -> std::shared_ptr<Backend> {
+    register_backend("small gpu", [](const BackendOptions& options) -> std::shared_ptr<Backend> {
         if (!enabled) throw Error(Fault::no_gpu, "No test is using it.");
         return make_gpu(options, {.limits = [](WGPULimits& limits) {
                             small_limits(limits);
@@ -143,7 +143,7 @@ TEST_CASE("gpu with more samples than its limits allow in one buffer trains to t
         s.add(x, static_cast<std::int64_t>(random.below(4)), random.uniform());
     }
     const auto run = [&] {
-        Network net({.input = 128, .layers = {dense(8), relu(), dense(4)}, .backend = "gpu of this test"});
+        Network net({.input = 128, .layers = {dense(8), relu(), dense(4)}, .backend = "small gpu"});
         net.train(s, {.epochs = 2, .batch = 64, .validate = &s});
         return std::tuple(net.weights(), net.history().back().validation, net.forward_all(s), net.loss(s));
     };
