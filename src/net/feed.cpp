@@ -2,6 +2,7 @@
 #include "net/feed.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace shunt {
 namespace {
@@ -66,6 +67,13 @@ void Feed::start(std::span<const std::uint32_t> order) {
     order_ = order;
     filled_ = none;
     for (const Tensor& losses : losses_) backend_.write(losses, std::vector<double>(rows_, 0.0));
+    // The rows of a piece are in order already. They are named all the same, so that a batch goes the
+    // same way through the backend as out of whole samples.
+    std::vector<std::uint32_t> in_order(rows_);
+    std::iota(in_order.begin(), in_order.end(), 0);
+    for (EpochData& piece : pieces_) {
+        if (piece.inputs.exists() && !piece.rows.exists()) piece.rows = backend_.upload(in_order, {rows_});
+    }
 }
 
 Feed::Batch Feed::at(std::size_t first) {

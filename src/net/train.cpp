@@ -146,10 +146,7 @@ private:
         const std::int64_t first_step = (epoch_ - 1) * steps_;
         step_ = first_step;
         for (std::size_t first = 0; first < samples_.n; first += batch_) {
-            const Feed::Batch batch = on_->samples.at(first);
-            net_.backprop(batch.data, batch.start, batch.count);
-            on_->optimizer.step(1 / static_cast<double>(batch.count));
-            net_.generation++;
+            step(on_->samples.at(first));
             step_++;
             if (step_ > seen_step_) {
                 if (o_.on_step) o_.on_step(step_, o_.epochs * steps_);
@@ -159,6 +156,12 @@ private:
         }
         mean_ = mean_loss(step_ - first_step);
         return step_ == first_step + steps_;
+    }
+
+    void step(const Feed::Batch& batch) {
+        net_.backprop(batch.data, batch.start, batch.count);
+        on_->optimizer.step(1 / static_cast<double>(batch.count));
+        net_.generation++;
     }
 
     // Not while steps are run again: the run ends where it was when it was asked to.
