@@ -121,6 +121,7 @@ Json as_json(const Trained& trained) {
             {{"epoch", epoch.epoch}, {"loss", epoch.loss}, {"validation", maybe(epoch.validation)}});
     }
     out["settled"] = nullptr;
+    out["notes"] = result.notes;
     return out;
 }
 

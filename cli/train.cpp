@@ -94,6 +94,7 @@ void write_results(const TrainCommand& c, const Trained& trained) {
 int end(const TrainCommand& c, const Trained& trained) {
     if (!c.quiet) {
         for (const std::string& warning : trained.warnings) note("warning: " + one_line(warning) + "\n");
+        for (const std::string& what : trained.result.notes) note("shunt: note: " + one_line(what) + "\n");
     }
     if (c.json) {
         print(to_json_text(as_json(trained)));

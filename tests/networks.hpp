@@ -21,6 +21,15 @@ inline Network xor_network(const std::string& backend = "plain") {
     return Network({.input = 2, .layers = {dense(8), tanh(), dense(2)}, .seed = 1, .backend = backend});
 }
 
+// Relative to 1 + |b|.
+inline double largest_difference(const Weights& a, const Weights& b) {
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); i++)
+        for (std::size_t k = 0; k < a[i].size(); k++)
+            worst = std::max(worst, std::abs(a[i][k] - b[i][k]) / (1 + std::abs(b[i][k])));
+    return worst;
+}
+
 // Compensated sums (Neumaier) over all weights, as the published ones were taken.
 struct Sums {
     double sum = 0, of_abs = 0;

@@ -1,12 +1,12 @@
 // Whole training steps on the card: the same as by the operators, whatever the layers and the batch.
 #include <doctest/doctest.h>
 
-#include "core/random.hpp"
-#include "shunt/network.hpp"
+#include "networks.hpp"
 #include "webgpu/backend.hpp"
 #include "webgpu/step_text.hpp"
 
 using namespace shunt;
+using namespace shunt::test;
 using namespace shunt::webgpu;
 
 namespace {
@@ -58,14 +58,6 @@ Network network_for(const Row& row, const std::string& backend) {
         if (l + 1 < row.sizes.size() || row.last_activation) layers.push_back(row.activation);
     }
     return Network({.input = row.sizes.front(), .layers = layers, .loss = row.loss, .seed = 5, .backend = backend});
-}
-
-double largest_difference(const Weights& a, const Weights& b) {
-    double worst = 0;
-    for (std::size_t i = 0; i < a.size(); i++)
-        for (std::size_t k = 0; k < a[i].size(); k++)
-            worst = std::max(worst, std::abs(a[i][k] - b[i][k]) / (1 + std::abs(b[i][k])));
-    return worst;
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/random.hpp"
 #include "operator_cases.hpp"
 #include "shunt/gpu.hpp"
+#include "shunt/network.hpp"
 #include "webgpu/backend.hpp"
 #include "webgpu/grid.hpp"
 
@@ -120,6 +122,36 @@ TEST_CASE("gpu with checked shaders gives the same bits as with trusted ones") {
         INFO(row.name);
         CHECK(answers(*checked, row) == answers(*trusted, row));
     }
+}
+
+TEST_CASE("gpu with more samples than its limits allow in one buffer trains to the same bits") {
+    if (!have_card()) return;
+    static bool small = false, enabled = false;
+    register_backend("small gpu", [](const BackendOptions& options) -> std::shared_ptr<Backend> {
+        if (!enabled) throw Error(Fault::no_gpu, "No test is using it.");
+        return make_gpu(options, {.limits = [](WGPULimits& limits) {
+                            small_limits(limits);
+                            if (small) limits.maxBufferSize = 1 << 20;
+                        }});
+    });
+    enabled = true;
+    Random random(2);
+    Samples s;
+    for (std::size_t i = 0; i < 3000; i++) {  // 1.5 MB
+        std::vector<double> x(128);
+        for (double& v : x) v = random.uniform();
+        s.add(x, static_cast<std::int64_t>(random.below(4)), random.uniform());
+    }
+    const auto run = [&] {
+        Network net({.input = 128, .layers = {dense(8), relu(), dense(4)}, .backend = "small gpu"});
+        net.train(s, {.epochs = 2, .batch = 64, .validate = &s});
+        return std::tuple(net.weights(), net.history().back().validation, net.forward_all(s), net.loss(s));
+    };
+    const auto whole = run();
+    small = true;
+    CHECK(run() == whole);
+    CHECK(run() == whole);
+    enabled = false;
 }
 
 TEST_CASE("a grid is folded so that no side passes the limit, and holds every group") {

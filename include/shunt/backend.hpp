@@ -97,7 +97,8 @@ struct TrainStep {
     Tensor values, gradients, m, v;   // of all parameters; v for adam alone
     Tensor inputs, answers, weights;  // of all samples; weights as in LossOptions
     std::size_t batch = 0;            // the most samples of a step in this run: the choice of kernels depends on it
-    Tensor rows, losses;              // u32 [n], f32 [n] of this step: its samples, and where their losses go
+    Tensor rows;                      // u32 [n], this step's samples; not given: the first n
+    Tensor losses;                    // [n], where their losses go
     UpdateOptions update;             // n_decayed is not looked at: weights decay, biases do not
 };
 

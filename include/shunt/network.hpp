@@ -143,6 +143,11 @@ struct TrainResult {
     std::vector<Epoch> history;
     std::int64_t best_epoch = 0;  // whose weights the network has: the best one with patience, else the last
     double seconds = 0;
+    // What went wrong on the way and how it went on, a sentence or two each; empty as a rule. A card
+    // that fails is opened again, and training repeats what it lost since the weights were last
+    // copied to the host: the same bits as without the failure, and no callback is called twice. Where
+    // that does not help it goes on on the backend cpu.
+    std::vector<std::string> notes;
 };
 
 // Updates tensors by their gradients. A network has one of its own for each train(); this is the
@@ -167,6 +172,15 @@ public:
     const Tensor& v(std::size_t i) const { return v_[i]; }
 
     double lr = 0;  // read at each step
+
+    // All that it remembers from step to step, and going on from that.
+    struct State {
+        double lr = 0;
+        std::int64_t steps = 0;
+        std::vector<std::vector<double>> m, v;  // the moments, one list a parameter; v is empty for sgd
+    };
+    State state() const;
+    void set_state(const State& state);  // bad_argument unless it comes from the same kind and parameters
 
 private:
     TrainOptions options_;
@@ -210,6 +224,7 @@ public:
 
     // Trains and returns how it went. Optimizer state starts at zero; the weights and the generator
     // go on from where they are. The final weights are in the network.
+    // Samples that do not fit on the card are sent to it piece by piece.
     TrainResult train(const Samples& samples, const TrainOptions& options = {});
 
     // Forward, loss and backward without an update: gradients() are summed over the samples.
@@ -244,6 +259,8 @@ public:
     double seed() const;
     std::vector<Parameter> params() const;  // in layer order, W before b
 
+    // Where a card fails outside of train, it is opened again, once, with the weights it had; then
+    // the error is thrown. Gradients cannot be brought back: device_lost until the next backprop.
     Weights weights() const;
     Weights gradients() const;  // of the latest backprop or training step
     Network& set_weights(const Weights& weights);

@@ -3,6 +3,7 @@
 
 #include "shunt/backend.hpp"
 #include "shunt/data.hpp"
+#include "shunt/epoch.hpp"
 #include "shunt/error.hpp"
 #include "shunt/file.hpp"
 #include "shunt/gpu.hpp"

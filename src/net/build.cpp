@@ -108,6 +108,7 @@ void Network::Impl::write(const Weights& weights) {
         std::ranges::copy(weights[p], flat.begin() + static_cast<std::ptrdiff_t>(offsets[p]));
     }
     backend->write(values, flat);
+    if (can_fail()) kept = weights;
 }
 
 }  // namespace shunt

@@ -1,23 +1,11 @@
 // Forward, loss and backward over the stages of a network.
+#include "net/feed.hpp"
 #include "net/impl.hpp"
 
 namespace shunt {
 
 std::size_t Network::Impl::n_in() const {
     return static_cast<std::size_t>(input.is_tokens() ? input.tokens.count : input.size);
-}
-
-Data Network::Impl::upload_inputs(const Samples& s) const {
-    const Shape shape{s.n, n_in()};
-    return {input.is_tokens() ? backend->upload(s.tokens, shape) : backend->upload(s.inputs, shape), {}, {}, s.n};
-}
-
-Data Network::Impl::upload(const Samples& s) const {
-    Data data = upload_inputs(s);
-    data.answers =
-        loss == LossKind::softmax ? backend->upload(s.classes, {s.n}) : backend->upload(s.targets, {s.n, n_out});
-    if (!s.weights.empty()) data.weights = backend->upload(s.weights, {s.n});
-    return data;
 }
 
 std::vector<Tensor> Network::Impl::forward_stages(const Tensor& x) const {
@@ -46,9 +34,15 @@ Tensor Network::Impl::forward(const Tensor& x) const {
     return forward_stages(x).back();
 }
 
-Loss Network::Impl::loss_of(const Tensor& outputs, const Data& data, const LossOptions& options) const {
-    return loss == LossKind::softmax ? backend->softmax_ce(outputs, data.answers, options)
-                                     : backend->mse(outputs, data.answers, options);
+Tensor Network::Impl::loss_at(const Tensor& outputs, const EpochData& data, std::size_t start, bool gradient) const {
+    return loss == LossKind::softmax ? softmax_ce_at(*backend, outputs, data, start, gradient)
+                                     : mse_at(*backend, outputs, data, start, gradient);
+}
+
+void Network::Impl::backprop(const EpochData& data, std::size_t start, std::size_t count) {
+    const Tensor x = batch_at(*backend, data, start, count);
+    const std::vector<Tensor> outputs = forward_stages(x);
+    backward(x, outputs, loss_at(outputs.back(), data, start, true));
 }
 
 void Network::Impl::backward(const Tensor& x, const std::vector<Tensor>& outputs, const Tensor& d_loss) {
@@ -78,30 +72,23 @@ void Network::Impl::backward(const Tensor& x, const std::vector<Tensor>& outputs
     }
 }
 
-double Network::Impl::summed_loss(const Data& data) const {
-    double sum = 0;
-    for (std::size_t first = 0; first < data.n; first += chunk_size) {
-        const std::size_t count = std::min(chunk_size, data.n - first);
-        const std::size_t cols = data.inputs.cols(), per_answer = data.answers.size() / data.n;
-        const Tensor outputs = forward(data.inputs.view(first * cols, {count, cols}));
-        const Data chunk{
-            {},
-            data.answers.view(first * per_answer, loss == LossKind::softmax ? Shape{count} : Shape{count, per_answer}),
-            {},
-            count};
-        LossOptions options{.gradient = false};
-        if (data.weights.exists()) options.weights = data.weights.view(first, {count});
-        sum += total(*backend, loss_of(outputs, chunk, options).losses);
+double Network::Impl::summed_loss(Feed& samples, std::size_t n) const {
+    for (std::size_t first = 0; first < n; first += chunk_size) {
+        const auto [data, start, count] = samples.at(first);
+        loss_at(forward(batch_at(*backend, data, start, count)), data, start, false);
     }
+    double sum = 0;
+    for (double of_chunk : samples.losses()) sum += of_chunk;
     return sum;
 }
 
-std::vector<double> Network::Impl::forward_all(const Data& data) const {
+std::vector<double> Network::Impl::forward_all(const Samples& samples) const {
+    Feed feed(*backend, samples, chunk_size, {.answers = false});
     std::vector<double> all;
-    all.reserve(data.n * n_out);
-    for (std::size_t first = 0; first < data.n; first += chunk_size) {
-        const std::size_t count = std::min(chunk_size, data.n - first), cols = data.inputs.cols();
-        const std::vector<double> some = backend->read(forward(data.inputs.view(first * cols, {count, cols})));
+    all.reserve(samples.n * n_out);
+    for (std::size_t first = 0; first < samples.n; first += chunk_size) {
+        const auto [data, start, count] = feed.at(first);
+        const std::vector<double> some = backend->read(forward(batch_at(*backend, data, start, count)));
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "shunt/network.hpp"
+#include "shunt/epoch.hpp"
 
 namespace shunt {
 
@@ -18,13 +18,7 @@ struct Stage {
     std::size_t first_param = 0;  // of W or E; b is the next one
 };
 
-// Samples on the backend.
-struct Data {
-    Tensor inputs;   // f32 [n, n_in] or u32 [n, tokens]
-    Tensor answers;  // u32 classes [n] or f32 targets [n, n_out]; does not exist when only inputs matter
-    Tensor weights;  // f32 [n], or does not exist: all 1
-    std::size_t n = 0;
-};
+class Feed;
 
 struct Network::Impl {
     Input input;
@@ -32,6 +26,8 @@ struct Network::Impl {
     double seed = 1;
     std::vector<Layer> layers;
     std::shared_ptr<Backend> backend;
+    std::string opened_as;  // the backend's name in the registry, to open it again
+    BackendOptions backend_options;
     Random random;
 
     std::vector<Stage> stages;
@@ -61,17 +57,44 @@ struct Network::Impl {
     // The layers as Backend::train_step takes them; none where one of them is not dense.
     std::vector<DenseLayer> dense_layers() const;
 
+    // --- on a card that fails (recovery.cpp) ---
+
+    // The weights on the host, of the construction, the latest set_weights, train or snapshot within
+    // it. Kept only where a backend can fail: plain and cpu do not.
+    Weights kept;
+    bool training = false;        // then train recovers, and nobody else
+    bool gradients_lost = false;  // they were on a card that failed
+
+    bool can_fail() const;
+    void keep();  // reads the weights to the host
+
+    // Places the network on another backend. Where that fails it stays where it is.
+    void move_to(std::shared_ptr<Backend> to, const Weights& weights);
+
+    // Runs `work`. Where the card fails, opens it again, puts back the weights and runs it once more.
+    template <typename Work>
+    auto surviving(const Work& work) {
+        try {
+            return work();
+        } catch (const Error& error) {
+            if (training || !is_failure(error)) throw;
+            reopen(error);
+        }
+        return work();
+    }
+    bool is_failure(const Error& error) const;  // of the card, so that opening it again may help
+    void reopen(const Error& because);
+
     std::size_t n_in() const;
-    Data upload_inputs(const Samples& samples) const;
-    Data upload(const Samples& samples) const;  // with answers and weights
 
     // Outputs of all stages (outputs.back() are the network's), or of the last one alone.
     std::vector<Tensor> forward_stages(const Tensor& x) const;
     Tensor forward(const Tensor& x) const;
-    Loss loss_of(const Tensor& outputs, const Data& data, const LossOptions& options) const;
+    Tensor loss_at(const Tensor& outputs, const EpochData& data, std::size_t start, bool gradient) const;
     void backward(const Tensor& x, const std::vector<Tensor>& outputs, const Tensor& d_loss);
-    double summed_loss(const Data& data) const;  // chunk by chunk, no gradients
-    std::vector<double> forward_all(const Data& data) const;
+    void backprop(const EpochData& data, std::size_t start, std::size_t count);  // forward, loss and backward
+    double summed_loss(Feed& samples, std::size_t n) const;                      // chunk by chunk, no gradients
+    std::vector<double> forward_all(const Samples& samples) const;
 };
 
 // Samples a chunk where no batch is given: losses, predictions.

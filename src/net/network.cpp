@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "net/feed.hpp"
 #include "net/impl.hpp"
 #include "net/samples.hpp"
 
@@ -82,7 +83,9 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->loss = options.loss;
     impl_->seed = options.seed;
     impl_->layers = options.layers;
-    impl_->backend = make_backend(chosen_backend(options.backend), {.threads = options.threads});
+    impl_->opened_as = chosen_backend(options.backend);
+    impl_->backend_options = {.threads = options.threads};
+    impl_->backend = make_backend(impl_->opened_as, impl_->backend_options);
     impl_->random = Random(options.seed);
     impl_->build();
     impl_->place();
@@ -108,16 +111,18 @@ double Network::backprop(const Samples& samples) {
     check_inputs(samples, impl_->input);
     check_answers(samples, impl_->loss, impl_->n_out);
     if (samples.n == 0) throw Error(Fault::bad_argument, "backprop needs at least one sample.");
-    const Data data = impl_->upload(samples);
-    const std::vector<Tensor> outputs = impl_->forward_stages(data.inputs);
-    const Loss loss = impl_->loss_of(outputs.back(), data, {.weights = data.weights});
-    impl_->backward(data.inputs, outputs, loss.gradient);
-    return total(*impl_->backend, loss.losses);
+    const double loss = impl_->surviving([&] {
+        const EpochData data = epoch_data(*impl_->backend, samples);
+        impl_->backprop(data, 0, data.n);
+        return epoch_loss(*impl_->backend, data, data.n).front();
+    });
+    impl_->gradients_lost = false;
+    return loss;
 }
 
 std::vector<double> Network::forward_all(const Samples& samples) const {
     check_inputs(samples, impl_->input);
-    return impl_->forward_all(impl_->upload_inputs(samples));
+    return impl_->surviving([&] { return impl_->forward_all(samples); });
 }
 
 std::vector<double> Network::predict_all(const Samples& samples) const {
@@ -176,7 +181,11 @@ double Network::accuracy(const Samples& samples) const {
 double Network::loss(const Samples& samples) const {
     check_inputs(samples, impl_->input);
     check_answers(samples, impl_->loss, impl_->n_out);
-    return samples.n == 0 ? 0 : impl_->summed_loss(impl_->upload(samples));
+    if (samples.n == 0) return 0;
+    return impl_->surviving([&] {
+        Feed feed(*impl_->backend, samples, chunk_size);
+        return impl_->summed_loss(feed, samples.n);
+    });
 }
 
 std::size_t Network::n_in() const {
@@ -201,9 +210,10 @@ std::vector<Parameter> Network::params() const {
     return impl_->params;
 }
 Weights Network::weights() const {
-    return impl_->read(impl_->values);
+    return impl_->surviving([&] { return impl_->read(impl_->values); });
 }
 Weights Network::gradients() const {
+    if (impl_->gradients_lost) throw Error(Fault::device_lost, "The gradients were lost with the card they were on.");
     return impl_->read(impl_->gradients);
 }
 Tensor Network::value(std::size_t param) {
@@ -247,7 +257,7 @@ Network& Network::set_weights(const Weights& weights) {
                                              std::to_string(params[p].shape.size()) + " values; given are " +
                                              std::to_string(weights[p].size()) + ".");
     }
-    impl_->write(weights);
+    impl_->surviving([&] { impl_->write(weights); });
     impl_->generation++;
     return *this;
 }

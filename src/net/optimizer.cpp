@@ -56,4 +56,29 @@ void Optimizer::apply(UpdateOptions update) {
     }
 }
 
+Optimizer::State Optimizer::state() const {
+    State state{lr, t_, {}, {}};
+    for (const Tensor& m : m_) state.m.push_back(backend_->read(m));
+    for (const Tensor& v : v_) {
+        if (v.exists()) state.v.push_back(backend_->read(v));
+    }
+    return state;
+}
+
+void Optimizer::set_state(const State& state) {
+    const std::size_t n = m_.size(), n_v = options_.optimizer == OptimizerKind::adam ? n : 0;
+    bool fits = state.m.size() == n && state.v.size() == n_v;
+    for (std::size_t i = 0; fits && i < n; i++) {
+        fits = state.m[i].size() == m_[i].size() && (n_v == 0 || state.v[i].size() == v_[i].size());
+    }
+    if (!fits)
+        throw Error(Fault::bad_argument, "The state is that of an optimizer of another kind or other parameters.");
+    for (std::size_t i = 0; i < n; i++) {
+        backend_->write(m_[i], state.m[i]);
+        if (n_v > 0) backend_->write(v_[i], state.v[i]);
+    }
+    lr = state.lr;
+    t_ = state.steps;
+}
+
 }  // namespace shunt

@@ -1,11 +1,13 @@
 // The training loop: epochs of shuffled batches, validation, patience, and when to stop.
 //
-// Samples are uploaded once; an epoch sends its order, and reads its losses back once at the end.
+// Samples are uploaded once where they fit (feed.hpp); an epoch sends its order, and reads its losses
+// back once at the end.
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "net/feed.hpp"
 #include "net/impl.hpp"
 #include "net/samples.hpp"
 
@@ -24,138 +26,222 @@ void check(const TrainOptions& o) {
     if (o.target_loss && std::isnan(*o.target_loss)) refuse("target_loss must be a number.");
 }
 
+std::string sentence(const Error& error) {
+    const std::string what = error.what();
+    return what.ends_with('.') ? what : what + ".";
+}
+
 // One call of train.
+//
+// A card may fail anywhere in it. Then what stands on the backend is made anew from the latest
+// snapshot, and the epochs since are run again; being the same operations, they give the same bits.
+// What was decided or told after an epoch (history, patience, callbacks) is on the host: it stays,
+// and is not done again.
 class Run {
 public:
     Run(Network::Impl& net, const Samples& samples, const TrainOptions& options)
         : net_(net),
+          samples_(samples),
           o_(options),
-          backend_(*net.backend),
-          optimizer_(options, net.backend, {{net.values, net.gradients, net.n_decayed}}),
-          data_(net.upload(samples)),
-          order_(samples.n),
-          rows_(backend_.empty({samples.n}, Type::u32)),
-          losses_(backend_.empty({samples.n})),
-          before_(backend_.empty(net.values.shape)) {
-        whole_ = {.layers = net.dense_layers(),
-                  .softmax = net.loss == LossKind::softmax,
-                  .values = net.values,
-                  .gradients = net.gradients,
-                  .m = optimizer_.m(0),
-                  .v = optimizer_.v(0),
-                  .inputs = data_.inputs,
-                  .answers = data_.answers,
-                  .weights = data_.weights,
-                  .batch = batch_size()};
-        if (options.validate && options.validate->n > 0) validation_ = net.upload(*options.validate);
-        if (options.patience) best_weights_ = backend_.empty(net.values.shape);
+          batch_(static_cast<std::size_t>(
+              std::min<std::int64_t>(options.batch, std::numeric_limits<std::int32_t>::max()))),
+          steps_(static_cast<std::int64_t>((samples.n + batch_ - 1) / batch_)),
+          order_(samples.n) {
         std::iota(order_.begin(), order_.end(), 0);
+        snapshot_ = {0, {}, {}, net.random, order_, net.generation};
+        const double bytes = 16.0 * static_cast<double>(net.values.size());  // values, gradients, moments
+        next_snapshot_ = Clock::now() + snapshot_spacing * seconds(0.2e-3 + bytes / 1e9);
+        net.training = true;
     }
+    ~Run() {
+        net_.training = net_.gradients_lost = false;
+        if (kept_) return;
+        try {
+            net_.keep();
+        } catch (...) {  // then it keeps those of the latest snapshot
+        }
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
     TrainResult operator()() {
         net_.history.clear();
-        for (std::int64_t epoch = 1; epoch <= o_.epochs; epoch++) {
-            const bool complete = run_epoch(epoch);
-            if (complete || epoch == 1) result_.loss = mean_;
-            if (complete) net_.history.push_back({epoch, mean_, validate()});
-            if (complete && ends_after(epoch)) break;
-            if (o_.stop.stop_requested()) {
-                result_.stopped = Stopped::interrupted;
-                break;
+        while (true) {
+            try {
+                begin();
+                run_epochs();
+                finish();
+                return result_;
+            } catch (const Error& error) {
+                on_.reset();
+                if (!go_on_after(error)) throw;
             }
-            optimizer_.lr *= o_.lr_decay;
         }
-        result_.best_epoch = static_cast<std::int64_t>(net_.history.size());
-        if (best_epoch_ > 0) {
-            backend_.copy(best_weights_, net_.values);
-            result_.best_epoch = best_epoch_;
-        }
-        result_.history = net_.history;
-        return result_;
     }
 
 private:
-    std::size_t batch_size() const {
-        return static_cast<std::size_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(o_.batch), data_.n));
+    using Clock = std::chrono::steady_clock;
+    static Clock::duration seconds(double s) {
+        return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+    }
+    static constexpr int snapshot_spacing = 50;  // times what one takes: 2 % of the time
+    static constexpr int most_failures = 3;      // without an epoch of progress
+
+    struct OnBackend {
+        Optimizer optimizer;
+        Feed samples;
+        std::optional<Feed> validation;
+        Tensor before, best;  // the weights before this epoch, and the best ones
+        TrainStep at_once;    // for a backend that takes steps as a whole; no layers: it does not
+    };
+
+    // With the weights that the network keeps, all that training goes on from.
+    struct Snapshot {
+        std::int64_t epoch = 0;  // after this one
+        Optimizer::State optimizer;
+        std::vector<double> best;
+        Random random;
+        std::vector<std::uint32_t> order;
+        std::uint64_t generation = 0;
+    };
+
+    Backend& backend() { return *net_.backend; }
+
+    void begin() {
+        on_.emplace(OnBackend{{o_, net_.backend, {{net_.values, net_.gradients, net_.n_decayed}}},
+                              Feed(backend(), samples_, batch_, {.whole = whole_}),
+                              {},
+                              backend().empty(net_.values.shape),
+                              {},
+                              {}});
+        on_->at_once = {.layers = net_.dense_layers(),
+                        .softmax = net_.loss == LossKind::softmax,
+                        .values = net_.values,
+                        .gradients = net_.gradients,
+                        .m = on_->optimizer.m(0),
+                        .v = on_->optimizer.v(0),
+                        .batch = std::min(batch_, samples_.n)};
+        if (o_.validate && o_.validate->n > 0)
+            on_->validation.emplace(backend(), *o_.validate, chunk_size, FeedOptions{.whole = whole_});
+        if (o_.patience) on_->best = backend().empty(net_.values.shape);
+        if (!again_) return;
+        net_.write(Weights(net_.kept));
+        if (snapshot_.epoch > 0) on_->optimizer.set_state(snapshot_.optimizer);
+        if (!snapshot_.best.empty()) backend().write(on_->best, snapshot_.best);
+        net_.random = snapshot_.random;
+        order_ = snapshot_.order;
+        net_.generation = snapshot_.generation;
+    }
+
+    void run_epochs() {
+        for (epoch_ = snapshot_.epoch + 1; epoch_ <= o_.epochs; epoch_++) {
+            const bool complete = run_epoch();
+            if (complete && ends_after_epoch()) return;
+            if (!complete && epoch_ == 1) result_.loss = mean_;
+            if (!complete || stop_asked()) {
+                result_.stopped = Stopped::interrupted;
+                return;
+            }
+            on_->optimizer.lr *= o_.lr_decay;
+            if (epoch_ < o_.epochs && net_.can_fail() && Clock::now() >= next_snapshot_) take_snapshot();
+        }
     }
 
     // False when it was stopped before its last step. Sets mean_.
-    bool run_epoch(std::int64_t epoch) {
+    bool run_epoch() {
         net_.random.shuffle(std::span(order_));
-        backend_.write(rows_, std::span<const std::uint32_t>(order_));
-        backend_.copy(net_.values, before_);
-        const std::size_t batch = batch_size();
-        const std::size_t steps = (data_.n + batch - 1) / batch;
-        std::size_t done = 0;
-        for (std::size_t first = 0; first < data_.n; first += batch) {
-            step(first, std::min(batch, data_.n - first));
-            done++;
-            if (o_.on_step) {
-                o_.on_step((epoch - 1) * static_cast<std::int64_t>(steps) + static_cast<std::int64_t>(done),
-                           o_.epochs * static_cast<std::int64_t>(steps));
+        on_->samples.start(order_);
+        backend().copy(net_.values, on_->before);
+        const std::int64_t first_step = (epoch_ - 1) * steps_;
+        step_ = first_step;
+        for (std::size_t first = 0; first < samples_.n; first += batch_) {
+            step(on_->samples.at(first));
+            step_++;
+            if (step_ > seen_step_) {
+                if (o_.on_step) o_.on_step(step_, o_.epochs * steps_);
+                seen_step_ = step_;
             }
-            if (o_.stop.stop_requested()) break;
+            if (stop_asked()) break;
         }
-        mean_ = mean_loss(epoch, done, batch);
-        return done == steps;
+        mean_ = mean_loss(step_ - first_step);
+        return step_ == first_step + steps_;
     }
 
-    void step(std::size_t first, std::size_t count) {
-        const UpdateOptions update = optimizer_.next(1 / static_cast<double>(count));
-        whole_.rows = rows_.view(first, {count});
-        whole_.losses = losses_.view(first, {count});
-        whole_.update = update;
-        if (whole_.layers.empty() || !backend_.train_step(whole_)) {
-            whole_.layers.clear();
-            step_by_operators(update);
+    void step(const Feed::Batch& batch) {
+        const UpdateOptions update = on_->optimizer.next(1 / static_cast<double>(batch.count));
+        if (!step_at_once(batch, update)) {
+            net_.backprop(batch.data, batch.start, batch.count);
+            on_->optimizer.apply(update);
         }
         net_.generation++;
     }
 
-    void step_by_operators(const UpdateOptions& update) {
-        const Tensor x = backend_.gather(data_.inputs, whole_.rows);
-        const std::vector<Tensor> outputs = net_.forward_stages(x);
-        const Loss loss = net_.loss_of(outputs.back(), data_,
-                                       {.weights = data_.weights, .rows = whole_.rows, .losses = whole_.losses});
-        net_.backward(x, outputs, loss.gradient);
-        optimizer_.apply(update);
+    bool step_at_once(const Feed::Batch& batch, const UpdateOptions& update) {
+        TrainStep& step = on_->at_once;
+        if (step.layers.empty()) return false;
+        step.inputs = batch.data.inputs;
+        step.answers = batch.data.answers;
+        step.weights = batch.data.weights;
+        step.rows = batch.data.rows.view(batch.start, {batch.count});
+        step.losses = batch.data.losses.view(batch.start, {batch.count});
+        step.update = update;
+        if (backend().train_step(step)) return true;
+        step.layers.clear();
+        return false;
     }
+
+    // Not while steps are run again: the run ends where it was when it was asked to.
+    bool stop_asked() const { return step_ == seen_step_ && o_.stop.stop_requested(); }
 
     // Losses add up within each batch, then over the batches, in order.
-    double mean_loss(std::int64_t epoch, std::size_t steps, std::size_t batch) {
-        const std::size_t n = std::min(steps * batch, data_.n);
-        const std::vector<double> losses = backend_.read(losses_.view(0, {n}));
+    double mean_loss(std::int64_t steps) {
+        const std::vector<double> losses = on_->samples.losses();
         double sum = 0;
-        for (std::size_t step = 0; step < steps; step++) {
-            double of_batch = 0;
-            for (std::size_t i = step * batch; i < std::min((step + 1) * batch, n); i++) of_batch += losses[i];
-            if (!std::isfinite(of_batch)) diverged(epoch, step + 1, steps);
+        for (std::int64_t step = 0; step < steps; step++) {
+            const double of_batch = losses[static_cast<std::size_t>(step)];
+            if (!std::isfinite(of_batch)) diverged(step + 1, steps);
             sum += of_batch;
         }
-        return sum / static_cast<double>(n);
+        return sum / static_cast<double>(std::min(static_cast<std::size_t>(steps) * batch_, samples_.n));
     }
 
-    [[noreturn]] void diverged(std::int64_t epoch, std::size_t step, std::size_t steps) {
-        backend_.copy(best_epoch_ > 0 ? best_weights_ : before_, net_.values);
+    [[noreturn]] void diverged(std::int64_t step, std::int64_t steps) {
+        const bool has_best = best_epoch_ > 0 && best_epoch_ < epoch_;
+        backend().copy(has_best ? on_->best : on_->before, net_.values);
+        keep();
         throw Error(Fault::bad_data,
-                    "The loss is no longer a finite number at epoch " + std::to_string(epoch) + ", step " +
+                    "The loss is no longer a finite number at epoch " + std::to_string(epoch_) + ", step " +
                         std::to_string(step) + " of " + std::to_string(steps) +
                         ": a lower learning rate or scaled inputs help. The network has the weights of " +
-                        (best_epoch_ > 0 ? "its best epoch." : "before that epoch."));
+                        (has_best ? "its best epoch." : "before that epoch."));
     }
 
-    std::optional<double> validate() const {
-        if (validation_.n == 0) return {};
-        return net_.summed_loss(validation_) / static_cast<double>(validation_.n);
+    std::optional<double> validate() {
+        if (!on_->validation) return {};
+        return net_.summed_loss(*on_->validation, o_.validate->n) / static_cast<double>(o_.validate->n);
     }
 
-    bool ends_after(std::int64_t epoch) {
-        const std::optional<double> held = net_.history.back().validation;
-        if (o_.patience && out_of_patience(epoch, o_.watch ? o_.watch(mean_, held) : held.value_or(mean_))) {
+    // After a complete epoch: what it means for the run.
+    bool ends_after_epoch() {
+        if (epoch_ > static_cast<std::int64_t>(net_.history.size())) {
+            net_.history.push_back({epoch_, mean_, validate()});
+            failures_ = 0;
+        }
+        const Epoch epoch = net_.history[static_cast<std::size_t>(epoch_ - 1)];
+        result_.loss = epoch.loss;
+        if (o_.patience && epoch_ > watched_) watch(epoch);
+        if (epoch_ == best_epoch_) backend().copy(net_.values, on_->best);
+        if (epoch_ == watched_ && stale_ > 0 && stale_ >= *o_.patience) {
             result_.stopped = Stopped::patience;
-        } else if (o_.on_epoch && !o_.on_epoch(net_.history.back())) {
+            return true;
+        }
+        if (o_.on_epoch && epoch_ > told_) {
+            goes_on_ = o_.on_epoch(epoch);
+            told_ = epoch_;
+        }
+        if (epoch_ == told_ && !goes_on_) {
             result_.stopped = Stopped::on_epoch;
-        } else if (o_.target_loss && mean_ <= *o_.target_loss) {
+        } else if (o_.target_loss && epoch.loss <= *o_.target_loss) {
             result_.stopped = Stopped::target_loss;
         } else {
             return false;
@@ -163,29 +249,93 @@ private:
         return true;
     }
 
-    bool out_of_patience(std::int64_t epoch, double watched) {
-        if (best_epoch_ == 0 || watched < best_ - o_.min_delta) {
-            best_ = watched;
-            best_epoch_ = epoch;
-            stale_ = 0;
-            backend_.copy(net_.values, best_weights_);
-            return false;
+    void watch(const Epoch& epoch) {
+        const double watched =
+            o_.watch ? o_.watch(epoch.loss, epoch.validation) : epoch.validation.value_or(epoch.loss);
+        watched_ = epoch_;
+        stale_++;
+        if (best_epoch_ > 0 && !(watched < best_ - o_.min_delta)) return;
+        best_ = watched;
+        best_epoch_ = epoch_;
+        stale_ = 0;
+    }
+
+    // The weights that the run ends with.
+    void keep() {
+        net_.keep();
+        kept_ = true;
+    }
+
+    void finish() {
+        result_.best_epoch = static_cast<std::int64_t>(net_.history.size());
+        if (best_epoch_ > 0) {
+            backend().copy(on_->best, net_.values);
+            result_.best_epoch = best_epoch_;
         }
-        return ++stale_ >= *o_.patience;
+        keep();
+        result_.history = net_.history;
+    }
+
+    void take_snapshot() {
+        const auto start = Clock::now();
+        Snapshot taken{epoch_, on_->optimizer.state(), {}, net_.random, order_, net_.generation};
+        if (best_epoch_ > 0) taken.best = backend().read(on_->best);
+        net_.keep();  // the last that can fail: the two belong together
+        snapshot_ = std::move(taken);
+        next_snapshot_ = Clock::now() + snapshot_spacing * (Clock::now() - start);
+    }
+
+    // Where the card failed: opens it again, or goes over to the CPU. False where the error is another.
+    bool go_on_after(const Error& error) {
+        const bool no_memory = net_.can_fail() && error.fault() == Fault::out_of_memory;
+        if (!no_memory && !net_.is_failure(error)) return false;
+        again_ = true;
+        std::string note = "In epoch " + std::to_string(epoch_) + " the backend " + net_.opened_as + " failed: ";
+        note += sentence(error);
+        const std::string from = snapshot_.epoch == 0
+                                     ? "was begun again"
+                                     : "was taken up again after epoch " + std::to_string(snapshot_.epoch);
+        if (no_memory && whole_) {
+            whole_ = false;
+            result_.notes.push_back(note + " Training " + from + ", with the samples sent to it piece by piece.");
+            return true;
+        }
+        while (!no_memory && ++failures_ < most_failures) {
+            try {
+                net_.move_to(make_backend(net_.opened_as, net_.backend_options), Weights(net_.kept));
+                result_.notes.push_back(note + " It was opened again, and training " + from + ".");
+                return true;
+            } catch (const Error& refused) {
+                note += " Opening it again failed too: " + sentence(refused);
+            }
+        }
+        net_.move_to(make_backend("cpu", net_.backend_options), Weights(net_.kept));
+        whole_ = true;
+        result_.notes.push_back(note + " Training " + from + " on the backend cpu.");
+        return true;
     }
 
     Network::Impl& net_;
+    const Samples& samples_;
     const TrainOptions& o_;
-    Backend& backend_;
-    Optimizer optimizer_;
-    Data data_, validation_;
+    const std::size_t batch_;
+    const std::int64_t steps_;  // of an epoch
     std::vector<std::uint32_t> order_;
-    Tensor rows_, losses_;  // of the epoch under way
-    TrainStep whole_;       // for a backend that takes steps as a whole; no layers: it does not
-    Tensor before_, best_weights_;
-    double mean_ = 0, best_ = 0;
+    std::optional<OnBackend> on_;
+    bool whole_ = true;  // the samples on the backend, until there is no memory for it
+    double mean_ = 0;    // loss of the epoch under way
+
+    // Where the run is, and what it has shown to the outside already.
+    std::int64_t epoch_ = 1, step_ = 0, seen_step_ = 0, watched_ = 0, told_ = 0;
+    bool goes_on_ = true;
+    double best_ = 0;
     std::int64_t best_epoch_ = 0, stale_ = 0;
     TrainResult result_;
+
+    Snapshot snapshot_;
+    Clock::time_point next_snapshot_;
+    bool again_ = false, kept_ = false;
+    int failures_ = 0;
 };
 
 }  // namespace

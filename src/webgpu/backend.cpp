@@ -22,7 +22,7 @@ public:
 
     std::string_view name() const override { return "gpu"; }
     void finish() override { card_.recorder().finish(); }
-    bool train_step(const TrainStep& step) override { return step_.run(card_, step); }
+    bool train_step(const TrainStep& step) override;
     Launcher& card() { return card_; }
 
 protected:
@@ -196,6 +196,21 @@ private:
     Launcher card_;
     NarrowStep step_;
 };
+
+bool Gpu::train_step(const TrainStep& step) {
+    if (std::max(step.inputs.size(), step.answers.size()) <= card_.most_values() || !step.rows.exists())
+        return step_.run(card_, step);
+    // More samples than a binding holds: those of this step, one after the other.
+    TrainStep apart = step;
+    const auto of_step = [&](const Tensor& t, std::size_t cols) {
+        return gather(t.view(0, {t.size() / cols, cols}), step.rows);
+    };
+    apart.inputs = of_step(step.inputs, step.inputs.cols());
+    apart.answers = of_step(step.answers, step.softmax ? 1 : step.answers.cols());
+    if (step.weights.exists()) apart.weights = of_step(step.weights, 1);
+    apart.rows = {};
+    return step_.run(card_, apart);
+}
 
 void Gpu::loss(std::string_view name, const Tensor& outputs, const Tensor& answers, std::uint64_t per_answer,
                const LossOptions& given, const Loss& out) {

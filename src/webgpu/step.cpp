@@ -1,6 +1,8 @@
 // See step.hpp.
 #include "webgpu/step.hpp"
 
+#include <algorithm>
+
 namespace shunt::webgpu {
 
 Rates rates_of(const UpdateOptions& o) {
@@ -27,30 +29,32 @@ void NarrowStep::prepare(Launcher& card, const TrainStep& step) {
 }
 
 bool NarrowStep::run(Launcher& card, const TrainStep& s) {
-    const std::uint64_t count = s.rows.size();
+    const std::uint64_t count = s.losses.size();
     if (layers_ != s.layers || softmax_ != s.softmax || batch_ != s.batch) prepare(card, s);
-    const std::uint64_t most = card.most_values();
-    if (!narrow_ || s.inputs.size() > most || s.answers.size() > most || s.values.size() > most ||
-        rows_.size() > most || s.update.rule == UpdateRule::decay || s.values.offset != 0) {
+    if (!narrow_ || s.update.rule == UpdateRule::decay || std::max(s.values.size(), rows_.size()) > card.most_values())
         return false;
-    }
     const auto whole = [&](const Tensor& t) { return card.slice(t, 0, t.size()); };
-    const Slice inputs = whole(s.inputs), rows = whole(s.rows), answers = whole(s.answers), losses = whole(s.losses),
-                weights = s.weights.exists() ? whole(s.weights) : card.nothing(0);
+    const auto given = [&](const Tensor& t, int unused) { return t.exists() ? whole(t) : card.nothing(unused); };
+    const Slice inputs = whole(s.inputs), rows = given(s.rows, 0), answers = whole(s.answers), losses = whole(s.losses),
+                weights = given(s.weights, 0);
+    if (inputs.first % 4 != 0 || s.values.offset != 0) return false;  // no tensor of a network's
     struct {
-        std::uint32_t weighted, inputs0, rows0, answers0, weights0, losses0;
-    } samples{s.weights.exists() ? 1u : 0u, inputs.first, rows.first, answers.first, weights.first, losses.first};
-    if (inputs.first % 4 != 0) return false;
+        std::uint32_t weighted, by_rows, inputs0, rows0, answers0, weights0, losses0;
+    } samples{s.weights.exists() ? 1u : 0u,
+              s.rows.exists() ? 1u : 0u,
+              inputs.first,
+              rows.first,
+              answers.first,
+              weights.first,
+              losses.first};
     card.run(*samples_, {inputs, rows, answers, weights, whole(s.values), whole(rows_), losses}, samples,
              {u32(count), 1, 1});
     struct {
         std::uint32_t count, rule;
         Rates rates;
     } update{u32(count), static_cast<std::uint32_t>(s.update.rule), rates_of(s.update)};
-    card.run(
-        *weights_,
-        {whole(rows_), whole(s.values), whole(s.gradients), whole(s.m), s.v.exists() ? whole(s.v) : card.nothing(1)},
-        update, {step_groups(layers_), 1, 1});
+    card.run(*weights_, {whole(rows_), whole(s.values), whole(s.gradients), whole(s.m), given(s.v, 1)}, update,
+             {step_groups(layers_), 1, 1});
     return true;
 }
 

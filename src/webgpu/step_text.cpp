@@ -283,7 +283,7 @@ std::string samples_text(const Layers& layers, bool softmax, const StepLimits& l
                        (in_quads(layers) ? "vec4<f32>" : "f32") + R"(>;
 @group(0) @binding(5) var<storage, read_write> batch: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> losses: array<f32>;
-struct Params { weighted: u32, inputs0: u32, rows0: u32, answers0: u32, weights0: u32, losses0: u32 }
+struct Params { weighted: u32, by_rows: u32, inputs0: u32, rows0: u32, answers0: u32, weights0: u32, losses0: u32 }
 @group(0) @binding(7) var<uniform> p: Params;
 )" + put("var<workgroup> row: array<vec4<f32>, $row>;\nvar<workgroup> part: array<f32, $parts>;\n", words) +
                        values_text(layers) + R"(
@@ -311,7 +311,8 @@ fn input4(sample: u32, i: u32) -> vec4<f32> {
 @compute @workgroup_size($threads)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
     let s = group.x;
-    let sample = rows[p.rows0 + s];
+    var sample = s;
+    if (p.by_rows != 0u) { sample = rows[p.rows0 + s]; }
     for (var i = t; i < $quads; i += $threads) { row[i] = input4(sample, i); }
     workgroupBarrier();
 )",

@@ -9,7 +9,7 @@ from support import GOLDEN, ToolTest, XOR
 
 GOLDEN_LOSS = "0.0004072603083691829"
 TRAIN_KEYS = ["loss", "accuracy", "validation", "best_epoch", "epochs", "stopped", "backend", "adapter", "seconds",
-              "n_params", "classes", "history", "settled"]
+              "n_params", "classes", "history", "settled", "notes"]
 
 
 def npy(values, shape, kind="<f4"):
