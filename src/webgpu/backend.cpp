@@ -73,7 +73,7 @@ protected:
                          const AffineGrad& out) override {
         const Tensor dy2 = as_matrix(dy), x2 = as_matrix(x), w2 = as_matrix(w);
         const Tensor dw = out.dw.view(0, {dy2.cols(), x2.cols()});
-        // The bias gradients are the row sums of dyᵀ, and come with dw where both are in one buffer.
+        // The bias gradients are the row sums of dyᵀ, and come with dw where both are in one binding.
         const bool with_dw = out.dw.storage == out.db.storage && dw.size() > 0 && dy.size() > 0 &&
                              block(out.dw).bytes / 4 <= card_.most_values() && dy.size() <= card_.most_values() &&
                              x.size() <= card_.most_values();

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "shunt/tensor.hpp"
 #include "webgpu/grid.hpp"
@@ -62,7 +63,7 @@ public:
         for (std::uint64_t first = 0; first < n; first += step) work(first, std::min(step, n - first));
     }
 
-    std::array<const Kernel*, 32> products{};  // product.cpp's, by tile and form
+    std::unordered_map<std::uint64_t, const Kernel*> products;  // product.cpp's, by tile and form
 
     void fill(const Tensor& t, std::uint32_t bits);
     void copy(const Tensor& from, const Tensor& to);

@@ -1,293 +1,416 @@
-// See product_text.hpp.
+// Writes the kernels for products.
+//
+// An operand is stored along its outer size (a transposed, b not) or along k. Either way an invocation
+// loads blocks of 4×4 values as four vec4s, turns those along k around in registers, and leaves them in
+// workgroup memory as [k][outer / 4]. There the outer place is xor-ed with a number that follows k / 4:
+// neither writing along k nor reading along the outer size meets bank conflicts, and no memory goes
+// into padding. The next blocks are loaded while the present ones are multiplied.
 #include "webgpu/product_text.hpp"
 
 #include <algorithm>
-
-#include "webgpu/wgsl.hpp"
+#include <initializer_list>
+#include <numeric>
+#include <string_view>
+#include <utility>
 
 namespace shunt::webgpu {
 namespace {
 
-std::string number(std::uint64_t n) {
+std::string str(std::uint32_t n) {
     return std::to_string(n);
 }
 
-// One of a and b. Its outer size is m or n; it stands in memory either with the outer size contiguous
-// ("along") or with k contiguous, and in workgroup memory as [k][outer / 4].
-struct Operand {
-    std::string name, size;   // "a", "m"
-    std::uint32_t outer = 0;  // of a tile
-    std::uint32_t bk = 0, threads = 0;
-    bool along = false, in_quads = false;
-    std::uint32_t base = 0;  // of its tile in workgroup memory, in vec4s
-
-    std::uint32_t quads() const { return outer / 4; }
-    // What one invocation loads at a time: a vec4 along the outer size, or four rows of four k.
-    std::uint32_t pieces() const { return quads() * (along ? bk : bk / 4); }
-    std::uint32_t each() const { return (pieces() + threads - 1) / threads; }
-
-    // Four values from (outer, k) on, along what is contiguous; 0 past the end.
-    std::string load_function() const {
-        const std::string stride = "p." + name + (along == (name == "a") ? "_col" : "_row");
-        const std::string at = "p." + name + "0 + " + (along ? "k * " + stride + " + i" : "i * " + stride + " + k");
-        const std::string inside = "i < p." + size + " && k < p.k";
-        if (in_quads) {
-            return "fn load_" + name + "(i: u32, k: u32) -> vec4<f32> {\n    if (" + inside + ") { return " + name +
-                   "[(" + at + ") / 4u]; }\n    return vec4<f32>();\n}\n";
-        }
-        std::string text = "fn one_" + name + "(i: u32, k: u32) -> f32 {\n    if (" + inside + ") { return " + name +
-                           "[" + at + "]; }\n    return 0.0;\n}\nfn load_" + name +
-                           "(i: u32, k: u32) -> vec4<f32> {\n    return vec4(";
-        for (std::uint32_t c = 0; c < 4; c++) {
-            const std::string step = c == 0 ? "" : " + " + number(c) + "u";
-            text +=
-                (c ? ", " : "") + std::string("one_") + name + (along ? "(i" + step + ", k)" : "(i, k" + step + ")");
-        }
-        return text + ");\n}\n";
+// `text` with every $key replaced. No key begins another.
+std::string with(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> values) {
+    std::string result(text);
+    for (const auto& [key, value] : values) {
+        for (std::size_t at = result.find(key); at != result.npos; at = result.find(key, at + value.size()))
+            result.replace(at, key.size(), value);
     }
+    return result;
+}
 
-    std::string declarations() const {
-        std::string text;
-        for (std::uint32_t q = 0; q < each(); q++)
-            for (std::uint32_t r = 0; r < (along ? 1u : 4u); r++)
-                text += "    var " + name + number(q) + number(r) + " = vec4<f32>();\n";
-        return text;
-    }
-
-    // Of this invocation's piece q: o the outer quad, k of bk. Eight neighbours have neighbouring outer
-    // quads, so that they write to different banks; the next eight the next k, so that together they read
-    // whole lines.
-    std::string places(std::uint32_t q) const {
-        const std::uint32_t near = std::min(8u, quads());
-        std::string text = "        let q = t + " + number(q * threads) + "u;\n";
-        if (along) {
-            return text + "        let o = q % " + number(quads()) + "u;\n        let k = q / " + number(quads()) +
-                   "u;\n";
-        }
-        return text + "        let o = q % " + number(near) + "u + q / " + number(near * bk / 4) + "u * " +
-               number(near) + "u;\n        let k = q / " + number(near) + "u % " + number(bk / 4) + "u * 4u;\n";
-    }
-    std::string guard() const {
-        return pieces() % threads == 0 ? "        {\n" : "        if (q < " + number(pieces()) + "u) {\n";
-    }
-
-    std::string loads(const std::string& k0) const {
-        std::string text;
-        for (std::uint32_t q = 0; q < each(); q++) {
-            text += "    {\n" + places(q) + guard();
-            for (std::uint32_t r = 0; r < (along ? 1u : 4u); r++)
-                text += "            " + name + number(q) + number(r) + " = load_" + name + "(" + name +
-                        "_first + o * 4u + " + number(r) + "u, " + k0 + " + k);\n";
-            text += "        }\n    }\n";
-        }
-        return text;
-    }
-
-    std::string stores() const {
-        std::string text;
-        for (std::uint32_t q = 0; q < each(); q++) {
-            const std::string x = name + number(q);
-            text += "    {\n" + places(q) + guard();
-            text += "            let at = " + number(base) + "u + k * " + number(quads()) + "u + o;\n";
-            if (along) {
-                text += "            tile[at] = " + x + "0;\n";
-            } else {
-                for (std::uint32_t c = 0; c < 4; c++) {
-                    const std::string part = std::string(".") + "xyzw"[c];
-                    text += "            tile[at + " + number(c * quads()) + "u] = vec4(" + x + "0" + part + ", " + x +
-                            "1" + part + ", " + x + "2" + part + ", " + x + "3" + part + ");\n";
-                }
-            }
-            text += "        }\n    }\n";
-        }
-        return text;
-    }
-};
-
-struct Family {
-    Tile t;
-    Operand a, b;
-    std::uint32_t rows, cols;  // invocations of a slice, along m and n
-
-    std::string sum(std::uint32_t i, std::uint32_t j) const { return "s" + number(i) + "_" + number(j); }
-    std::uint32_t tile_quads() const {
-        const std::uint32_t join = t.slices == 1 ? 0 : t.slices * t.bm * t.bn / 4;
-        return std::max(t.bk * (a.quads() + b.quads()), join);
-    }
-
-    std::string header(const std::string& type) const {
-        return R"(struct Params {
-    m: u32, n: u32, k: u32, a0: u32, a_row: u32, a_col: u32, b0: u32, b_row: u32, b_col: u32, c0: u32, c_row: u32,
-    e0: u32, e_row: u32,
-    flags: u32,  // 1: bias, 2: accumulate, 4: through the derivative, from outputs e, 8: row sums of a at c[s0 + i]
+constexpr std::string_view head = R"(// c[i][j] = epilogue(Σ_k a[i][k]·b[k][j]), by src/webgpu/product_text.cpp
+struct Params {
+    m: u32, n: u32, k: u32, a0: u32, a_stride: u32, b0: u32, b_stride: u32, c0: u32, c_stride: u32,
+    e0: u32, e_stride: u32,
+    flags: u32,  // 1: bias, 2: accumulate, 4: through the derivative, from outputs e
     kind: u32, s0: u32,
 }
-@group(0) @binding(0) var<storage, read> a: array<)" +
-               type + R"(>;
-@group(0) @binding(1) var<storage, read> b: array<)" +
-               type + R"(>;
-@group(0) @binding(2) var<storage, read> e: array<f32>;
-@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+@group(0) @binding(0) var<storage, read> a: array<$A>;
+@group(0) @binding(1) var<storage, read> b: array<$B>;
+@group(0) @binding(2) var<storage, read> e: array<$C>;
+@group(0) @binding(3) var<storage, read_write> c: array<$C>;
 @group(0) @binding(4) var<uniform> p: Params;
-var<workgroup> tile: array<vec4<f32>, )" +
-               number(tile_quads()) + R"(>;
 
-fn finish(i: u32, j: u32, sum: f32) {
+var<workgroup> tile: array<vec4<f32>, $SIZE>;
+)";
+
+// Four values from an outer place and k on, in the direction of memory.
+constexpr std::string_view load_fours = R"(
+fn load_$x(outer: u32, k: u32) -> vec4<f32> {
+    if (outer >= p.$size || k >= p.k) { return vec4<f32>(); }
+    return $x[(p.$x0 + $far * p.$x_stride + $near) / 4u];
+}
+)";
+constexpr std::string_view load_ones = R"(
+fn load_one_$x(outer: u32, k: u32) -> f32 {
+    if (outer >= p.$size || k >= p.k) { return 0.0; }
+    return $x[p.$x0 + $far * p.$x_stride + $near];
+}
+
+fn load_$x(outer: u32, k: u32) -> vec4<f32> {
+    return vec4(load_one_$x(outer, k), load_one_$x($1), load_one_$x($2), load_one_$x($3));
+}
+)";
+
+constexpr std::string_view finish_fours = R"(
+fn finish(i: u32, j: u32, sum: vec4<f32>) {
     if (i >= p.m || j >= p.n) { return; }
-    let at = p.c0 + i * p.c_row + j;
+    let at = (p.c0 + i * p.c_stride + j) / 4u;
+    var value = sum;
+    if ((p.flags & 1u) != 0u) { value += e[(p.e0 + j) / 4u]; }
+    if ((p.flags & 2u) != 0u) { value += c[at]; }
+    if ((p.flags & 4u) != 0u) {
+        let y = e[(p.e0 + i * p.e_stride + j) / 4u];
+        value = vec4(derivative(p.kind, y.x, value.x), derivative(p.kind, y.y, value.y),
+                     derivative(p.kind, y.z, value.z), derivative(p.kind, y.w, value.w));
+    } else {
+        value = vec4(apply(p.kind, value.x), apply(p.kind, value.y), apply(p.kind, value.z), apply(p.kind, value.w));
+    }
+    c[at] = value;
+}
+)";
+constexpr std::string_view finish_ones = R"(
+fn finish_one(i: u32, j: u32, sum: f32) {
+    if (i >= p.m || j >= p.n) { return; }
+    let at = p.c0 + i * p.c_stride + j;
     var value = sum;
     if ((p.flags & 1u) != 0u) { value += e[p.e0 + j]; }
     if ((p.flags & 2u) != 0u) { value += c[at]; }
     if ((p.flags & 4u) != 0u) {
-        value = derivative(p.kind, e[p.e0 + i * p.e_row + j], value);
+        value = derivative(p.kind, e[p.e0 + i * p.e_stride + j], value);
     } else {
         value = apply(p.kind, value);
     }
     c[at] = value;
 }
-fn finish_four(i: u32, j: u32, sums: vec4<f32>) {
-    finish(i, j, sums.x);
-    finish(i, j + 1u, sums.y);
-    finish(i, j + 2u, sums.z);
-    finish(i, j + 3u, sums.w);
+
+fn finish(i: u32, j: u32, sum: vec4<f32>) {
+    finish_one(i, j, sum.x);
+    finish_one(i, j + 1u, sum.y);
+    finish_one(i, j + 2u, sum.z);
+    finish_one(i, j + 3u, sum.w);
 }
 )";
+
+// One side of the product, and its part of the tile.
+struct Operand {
+    std::string x, size;           // names
+    std::uint32_t outer, base;     // values along the outer size; where its part begins
+    std::uint32_t threads, along;  // invocations along the outer size, values of each
+    bool along_k, fours;
+    std::string thread, lane;  // the invocation's number along the outer size, and among those that load
+
+    std::uint32_t row() const { return outer / 4; }
+    std::uint32_t swizzle() const { return std::gcd(threads, 8u); }
+};
+
+class Writer {
+public:
+    Writer(const Tile& tile, const ProductForm& form)
+        : t_(tile),
+          form_(form),
+          a_{"a", "m", t_.bm, 0, t_.bm / t_.tm, t_.tm, !form.trans_a, form.a_fours, "ty", "lane"},
+          b_{"b", "n", t_.bn, t_.bm / 4 * t_.bk, t_.bn / t_.tn, t_.tn, form.trans_b, form.b_fours, "tx", "b_lane"} {}
+
+    std::string text() {
+        const auto type = [](bool fours) { return fours ? "vec4<f32>" : "f32"; };
+        out_ = with(head, {{"$A", type(a_.fours)},
+                           {"$B", type(b_.fours)},
+                           {"$C", type(form_.c_fours)},
+                           {"$SIZE", str(t_.workgroup_bytes() / 16)}});
+        for (const Operand& o : {a_, b_}) load_function(o);
+        out_ += form_.c_fours ? finish_fours : finish_ones;
+        finish_rows_function();
+        main_function();
+        return std::move(out_);
     }
 
-    // One k: the invocation's tm values of a times its tn values of b.
-    std::string multiply(std::uint32_t k) const {
-        std::string text = "        {\n";
-        const auto fragment = [&](const Operand& x, const std::string& at, std::uint32_t n, std::uint32_t step) {
-            for (std::uint32_t i = 0; i < n; i++)
-                text += "            let " + x.name + "f" + number(i) + " = tile[" + at + " + " +
-                        number(k * x.quads() + i * step) + "u];\n";
+private:
+    void load_function(const Operand& o) {
+        const auto next = [&](int q) {
+            return o.along_k ? "outer, k + " + std::to_string(q) + "u" : "outer + " + std::to_string(q) + "u, k";
         };
-        fragment(a, "a_at", t.tm / 4, rows);
-        fragment(b, "b_at", t.tn / 4, cols);
-        for (std::uint32_t i = 0; i < t.tm; i++)
-            for (std::uint32_t j = 0; j < t.tn / 4; j++)
-                text += "            " + sum(i, j) + " = fma(vec4(af" + number(i / 4) + "." + "xyzw"[i % 4] + "), bf" +
-                        number(j) + ", " + sum(i, j) + ");\n";
-        return text + "        }\n";
+        out_ += with(o.fours ? load_fours : load_ones, {{"$x", o.x},
+                                                        {"$size", o.size},
+                                                        {"$far", o.along_k ? "outer" : "k"},
+                                                        {"$near", o.along_k ? "k" : "outer"},
+                                                        {"$1", next(1)},
+                                                        {"$2", next(2)},
+                                                        {"$3", next(3)}});
     }
 
-    // Σ_k a[i][k] of this tile, by the first column of groups.
-    std::string row_sums() const {
-        std::string text =
-            "        if (sums) {\n            for (var k = 0u; k < " + number(t.bk / t.slices) + "u; k += 1u) {\n";
-        for (std::uint32_t i = 0; i < t.tm / 4; i++)
-            text += "                r" + number(i) + " += tile[a_at + k * " + number(a.quads()) + "u + " +
-                    number(i * rows) + "u];\n";
-        return text + "            }\n        }\n";
-    }
+    // Blocks of 4×4 in an operand's part of the tile, and how many an invocation loads.
+    std::uint32_t blocks(const Operand& o) const { return o.outer * t_.bk / 16; }
+    std::uint32_t loads(const Operand& o) const { return (blocks(o) + t_.invocations() - 1) / t_.invocations(); }
 
-    std::string main() const {
-        std::string text =
-            "\n@compute @workgroup_size(" + number(t.threads()) + R"()
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
-    let a_first = group.y * )" +
-            number(t.bm) + "u;\n    let b_first = group.x * " + number(t.bn) + "u;\n" + "    let slice = t / " +
-            number(rows * cols) + "u;\n    let x = t % " + number(cols) + "u;\n    let y = t % " + number(rows * cols) +
-            "u / " + number(cols) + "u;\n" + "    let a_at = slice * " + number(t.bk / t.slices * a.quads()) +
-            "u + y;\n    let b_at = " + number(b.base) + "u + slice * " + number(t.bk / t.slices * b.quads()) +
-            "u + x;\n" + "    let sums = (p.flags & 8u) != 0u && group.x == 0u && x == 0u;\n";
-        for (std::uint32_t i = 0; i < t.tm; i++)
-            for (std::uint32_t j = 0; j < t.tn / 4; j++) text += "    var " + sum(i, j) + " = vec4<f32>();\n";
-        for (std::uint32_t i = 0; i < t.tm / 4; i++) text += "    var r" + number(i) + " = vec4<f32>();\n";
-        text += a.declarations() + b.declarations() + a.loads("0u") + b.loads("0u");
-        text += "    for (var k0 = 0u; k0 < p.k; k0 += " + number(t.bk) + "u) {\n";
-        text += a.stores() + b.stores() + "        workgroupBarrier();\n";
-        // The next tiles are on their way while these are computed with.
-        const std::string next = "k0 + " + number(t.bk) + "u";
-        text += "        if (" + next + " < p.k) {\n" + a.loads(next) + b.loads(next) + "        }\n";
-        for (std::uint32_t k = 0; k < t.bk / t.slices; k++) text += multiply(k);
-        return text + row_sums() + "        workgroupBarrier();\n    }\n" + (t.slices == 1 ? write() : join()) + "}\n";
-    }
-
-    std::string place(const std::string& i, const std::string& j, const std::string& row,
-                      const std::string& col) const {
-        return "a_first + (" + row + " + " + i + " / 4u * " + number(rows) + "u) * 4u + " + i + " % 4u, b_first + (" +
-               col + " + " + j + " * " + number(cols) + "u) * 4u";
-    }
-
-    std::string write_row_sums(const std::string& from) const {
-        std::string text;
-        for (std::uint32_t i = 0; i < t.tm / 4; i++)
-            for (std::uint32_t c = 0; c < 4; c++)
-                text += "        finish_sum(a_first + (y + " + number(i * rows) + "u) * 4u + " + number(c) + "u, " +
-                        from + number(i) + "." + "xyzw"[c] + ");\n";
-        return text;
-    }
-
-    std::string write() const {
-        std::string text;
-        for (std::uint32_t i = 0; i < t.tm; i++)
-            for (std::uint32_t j = 0; j < t.tn / 4; j++)
-                text +=
-                    "    finish_four(" + place(number(i) + "u", number(j) + "u", "y", "x") + ", " + sum(i, j) + ");\n";
-        return text + "    if (sums) {\n" + write_row_sums("r") + "    }\n";
-    }
-
-    // All slices' sums to workgroup memory, and every output's added up in order.
-    std::string join() const {
-        std::string text;
-        const std::uint32_t each = rows * cols, wide = t.tn / 4, outputs = t.tm * wide * each;
-        for (std::uint32_t i = 0; i < t.tm; i++)
-            for (std::uint32_t j = 0; j < wide; j++)
-                text += "    tile[slice * " + number(outputs) + "u + " + number((i * wide + j) * each) + "u + t % " +
-                        number(each) + "u] = " + sum(i, j) + ";\n";
-        text +=
-            put(R"(    workgroupBarrier();
-    for (var w = t; w < $outputs; w += $threads) {
-        var total = tile[w];
-        for (var s = 1u; s < $slices; s += 1u) { total += tile[s * $outputs + w]; }
-        let i = w / $each / $wide;
-        let j = w / $each % $wide;
-)",
-                {{"outputs", outputs}, {"threads", t.threads()}, {"slices", t.slices}, {"each", each}, {"wide", wide}});
-        text += "        finish_four(" +
-                place("i", "j", "(w % " + number(each) + "u / " + number(cols) + "u)", "(w % " + number(cols) + "u)") +
-                ", total);\n    }\n";
-        text +=
-            "    if ((p.flags & 8u) == 0u || group.x != 0u) { return; }\n    workgroupBarrier();\n    if (sums) {\n";
-        for (std::uint32_t i = 0; i < t.tm / 4; i++)
-            text += "        tile[slice * " + number(rows * t.tm / 4) + "u + y + " + number(i * rows) + "u] = r" +
-                    number(i) + ";\n";
-        text += "    }\n    workgroupBarrier();\n    if (sums && slice == 0u) {\n";
-        for (std::uint32_t i = 0; i < t.tm / 4; i++) {
-            const std::string n = number(i);
-            text += "        var total" + n + " = vec4<f32>();\n        for (var s = 0u; s < " + number(t.slices) +
-                    "u; s += 1u) { total" + n + " += tile[s * " + number(rows * t.tm / 4) + "u + y + " +
-                    number(i * rows) + "u]; }\n";
+    template <typename Each>
+    void each_load(const Operand& o, const Each& each) {
+        for (std::uint32_t q = 0; q < loads(o); q++) {
+            const bool some = (q + 1) * t_.invocations() > blocks(o);
+            if (some)
+                out_ += with("        if ($x_item$q < $blocksu) {\n",
+                             {{"$x", o.x}, {"$q", str(q)}, {"$blocks", str(blocks(o))}});
+            each(o.x + "_block" + str(q));
+            if (some) out_ += "        }\n";
         }
-        return text + write_row_sums("total") + "    }\n";
     }
+
+    void declare_loads(const Operand& o, std::string_view first_outer) {
+        for (std::uint32_t q = 0; q < loads(o); q++) {
+            const bool k_first = o.along_k;  // neighbours read neighbours
+            out_ += with(R"(    let $x_item$q = $lane + $skipu;
+    let $x_outer$q = $x_item$q $outer_ofu;
+    let $n_k4 = $x_item$q $k_ofu;
+    let $n_outer = $first + $x_outer$q * 4u;
+    let $n_at = $baseu + $n_k4 * $fouru + ($x_outer$q ^ ($n_k4 * $spreadu % $swizzleu));
+    var $n_0 = vec4<f32>();
+    var $n_1 = vec4<f32>();
+    var $n_2 = vec4<f32>();
+    var $n_3 = vec4<f32>();
+)",
+                         {{"$lane", o.lane},
+                          {"$skip", str(q * t_.invocations())},
+                          {"$outer_of", k_first ? "/ " + str(t_.bk / 4) : "% " + str(o.row())},
+                          {"$k_of", k_first ? "% " + str(t_.bk / 4) : "/ " + str(o.row())},
+                          {"$first", std::string(first_outer)},
+                          {"$base", str(o.base)},
+                          {"$four", str(4 * o.row())},
+                          {"$spread", str(spread(o))},
+                          {"$swizzle", str(o.swizzle())},
+                          {"$n", o.x + "_block" + str(q)},
+                          {"$x", o.x},
+                          {"$q", str(q)}});
+        }
+    }
+
+    // Where bk / 4 is less than the places to swizzle over, they are spread.
+    std::uint32_t spread(const Operand& o) const { return std::max(1u, o.swizzle() * 4 / t_.bk); }
+
+    void load(const Operand& o, std::string_view from) {
+        each_load(o, [&](const std::string& name) {
+            for (int r = 0; r < 4; r++) {
+                const std::string step = r == 0 ? "" : " + " + std::to_string(r) + "u";
+                out_ += with("            $n_$r = load_$x($n_outer$o, $from$n_k4 * 4u$k);\n",
+                             {{"$n", name},
+                              {"$r", std::to_string(r)},
+                              {"$x", o.x},
+                              {"$from", std::string(from)},
+                              {"$o", o.along_k ? step : ""},
+                              {"$k", o.along_k ? "" : step}});
+            }
+        });
+    }
+
+    void store(const Operand& o) {
+        each_load(o, [&](const std::string& name) {
+            for (std::uint32_t r = 0; r < 4; r++) {
+                const std::string lane(1, "xyzw"[r]);
+                out_ += with(o.along_k ? "            tile[$n_at + $ru] = vec4($n_0.$l, $n_1.$l, $n_2.$l, $n_3.$l);\n"
+                                       : "            tile[$n_at + $ru] = $n_$q;\n",
+                             {{"$n", name}, {"$r", str(r * o.row())}, {"$q", str(r)}, {"$l", lane}});
+            }
+        });
+    }
+
+    // Where an invocation finds four k's of its outputs, the block k4 of the tile.
+    void place(const Operand& o, const std::string& thread) {
+        out_ += with("            let $x_at = $baseu + k4 * $fouru + ($thread ^ (k4 * $spreadu % $swizzleu));\n",
+                     {{"$x", o.x},
+                      {"$base", str(o.base)},
+                      {"$four", str(4 * o.row())},
+                      {"$thread", thread},
+                      {"$spread", str(spread(o))},
+                      {"$swizzle", str(o.swizzle())}});
+    }
+
+    // each() for every block of four k's that a slice has.
+    template <typename Each>
+    void each_k4(const std::string& slice, const Each& each) {
+        const std::uint32_t in_slice = t_.bk / t_.slices / 4;
+        for (std::uint32_t q = 0; q < in_slice; q++) {
+            out_ += "        {\n            let k4 = ";
+            if (t_.slices > 1) out_ += slice + " * " + str(in_slice) + "u + ";
+            out_ += str(q) + "u;\n";
+            each();
+            out_ += "        }\n";
+        }
+    }
+
+    void multiply() {
+        each_k4("slice", [&] {
+            place(a_, a_.thread);
+            place(b_, b_.thread);
+            for (std::uint32_t k = 0; k < 4; k++) {
+                for (const Operand& o : {a_, b_}) {
+                    for (std::uint32_t q = 0; q < o.along / 4; q++) {
+                        out_ += with("            let $x$k_$q = tile[$x_at + $placeu];\n",
+                                     {{"$x", o.x},
+                                      {"$k", str(k)},
+                                      {"$q", str(q)},
+                                      {"$place", str(k * o.row() + q * o.threads)}});
+                    }
+                }
+                for (std::uint32_t i = 0; i < t_.tm; i++) {
+                    for (std::uint32_t j = 0; j < t_.tn / 4; j++) {
+                        out_ += with("            $c = fma(vec4(a$k_$i.$l), b$k_$j, $c);\n",
+                                     {{"$c", sum(i, j)},
+                                      {"$k", str(k)},
+                                      {"$i", str(i / 4)},
+                                      {"$l", std::string(1, "xyzw"[i % 4])},
+                                      {"$j", str(j)}});
+                    }
+                }
+            }
+        });
+    }
+
+    static std::string sum(std::uint32_t i, std::uint32_t j) { return "c" + str(i) + "_" + str(j); }
+
+    // The invocations that add up a's rows: one for four rows and a slice.
+    std::uint32_t adders() const { return a_.row() * t_.slices; }
+
+    void add_rows() {
+        out_ += "        if (group.x == 0u && lane < " + str(adders()) + "u) {\n";
+        each_k4("(lane / " + str(a_.row()) + "u)", [&] {
+            place(a_, "(lane % " + str(a_.row()) + "u)");
+            for (std::uint32_t k = 0; k < 4; k++)
+                out_ += "            row_sum += tile[a_at + " + str(k * a_.row()) + "u];\n";
+        });
+        out_ += "        }\n";
+    }
+
+    void finish_row_sums() {
+        out_ += with(R"(    workgroupBarrier();
+    if (lane < $addersu) { tile[lane] = row_sum; }
+    workgroupBarrier();
+    if (group.x == 0u) {
+        for (var i = lane; i < min($bmu, p.m - row); i += $invocationsu) {
+            var all = tile[i / 4u][i % 4u];
+)",
+                     {{"$adders", str(adders())}, {"$bm", str(t_.bm)}, {"$invocations", str(t_.invocations())}});
+        for (std::uint32_t s = 1; s < t_.slices; s++)
+            out_ += "            all += tile[" + str(s * a_.row()) + "u + i / 4u][i % 4u];\n";
+        const std::string place =
+            form_.c_fours ? "c[(p.s0 + row + i) / 4u][(p.s0 + row + i) % 4u]" : "c[p.s0 + row + i]";
+        out_ += "            if ((p.flags & 2u) != 0u) { all += " + place + "; }\n            " + place +
+                " = all;\n        }\n    }\n";
+    }
+
+    // Rows of an invocation that fit into the tile's memory at a time, all slices of all invocations.
+    std::uint32_t rows_a_round() const {
+        for (std::uint32_t rows : {4u, 2u})
+            if (t_.slices * a_.threads * rows * b_.row() * 16 <= t_.workgroup_bytes()) return rows;
+        return 1;
+    }
+
+    // Through the tile's memory outputs are joined, and written along memory by few lines of text.
+    void finish_rows_function() {
+        const std::uint32_t rows = rows_a_round(), all = a_.threads * rows * b_.row();
+        out_ += with(R"(
+fn finish_rows(row: u32, col: u32, lane: u32) {
+    for (var at = lane; at < $allu; at += $invocationsu) {
+        var sum = tile[at];
+)",
+                     {{"$all", str(all)}, {"$invocations", str(t_.invocations())}});
+        for (std::uint32_t s = 1; s < t_.slices; s++) out_ += "        sum += tile[at + " + str(s * all) + "u];\n";
+        out_ += with(R"(        let i = at / $bn4u;
+        finish(row + i / $rowsu * 4u + i % $rowsu, col + at % $bn4u * 4u, sum);
+    }
+}
+)",
+                     {{"$bn4", str(b_.row())}, {"$rows", str(rows)}});
+    }
+
+    void finish_all() {
+        const std::uint32_t rows = rows_a_round();
+        for (std::uint32_t first = 0; first < t_.tm; first += rows) {
+            if (first > 0) out_ += "    workgroupBarrier();\n";
+            for (std::uint32_t i = first; i < first + rows; i++) {
+                for (std::uint32_t j = 0; j < t_.tn / 4; j++) {
+                    out_ += with("    tile[((slice * $threadsu + ty) * $rowsu + $iu) * $bn4u + tx + $ju] = $c;\n",
+                                 {{"$threads", str(a_.threads)},
+                                  {"$rows", str(rows)},
+                                  {"$i", str(i - first)},
+                                  {"$bn4", str(b_.row())},
+                                  {"$j", str(j * b_.threads)},
+                                  {"$c", sum(i, j)}});
+                }
+            }
+            out_ += "    workgroupBarrier();\n    finish_rows(row + " + str(first / 4 * a_.threads * 4 + first % 4) +
+                    "u, col, lane);\n";
+        }
+    }
+
+    void main_function() {
+        out_ += with(R"(
+@compute @workgroup_size($all)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let slice = lane / $eachu;
+    let tx = lane % $eachu % $nxu;
+    let ty = lane % $eachu / $nxu;
+    let row = group.y * $bmu;
+    let col = group.x * $bnu;
+    // Where there are fewer blocks than invocations, the last ones load those of b.
+    let b_lane = (lane + $turnu) % $allu;
+)",
+                     {{"$all", str(t_.invocations())},
+                      {"$each", str(t_.invocations() / t_.slices)},
+                      {"$nx", str(b_.threads)},
+                      {"$bm", str(t_.bm)},
+                      {"$bn", str(t_.bn)},
+                      {"$turn", str(blocks(b_) % t_.invocations())}});
+        declare_loads(a_, "row");
+        declare_loads(b_, "col");
+        for (std::uint32_t i = 0; i < t_.tm; i++)
+            for (std::uint32_t j = 0; j < t_.tn / 4; j++) out_ += "    var " + sum(i, j) + " = vec4<f32>();\n";
+        if (form_.row_sums) out_ += "    var row_sum = vec4<f32>();\n";
+        for (const Operand& o : {a_, b_}) load(o, "");
+        out_ += "    for (var k0 = 0u; k0 < p.k; k0 += " + str(t_.bk) + "u) {\n";
+        for (const Operand& o : {a_, b_}) store(o);
+        out_ +=
+            "        workgroupBarrier();\n        let next = k0 + " + str(t_.bk) + "u;\n        if (next < p.k) {\n";
+        for (const Operand& o : {a_, b_}) load(o, "next + ");
+        out_ += "        }\n";
+        if (form_.row_sums) add_rows();
+        multiply();
+        out_ += "        workgroupBarrier();\n    }\n";
+        finish_all();
+        if (form_.row_sums) finish_row_sums();
+        out_ += "}\n";
+    }
+
+    const Tile t_;
+    const ProductForm form_;
+    const Operand a_, b_;
+    std::string out_;
 };
 
 }  // namespace
 
-std::size_t choose_tile(std::uint64_t m, std::uint64_t n) {
-    // No tile that would stand half empty, and of the larger ones enough to fill a card.
-    constexpr std::array<std::uint64_t, 3> enough = {256, 128, 32};
-    for (std::size_t i = 0; i < enough.size(); i++) {
-        const Tile& t = tiles[i];
-        if (std::min(m, n) > t.bm / 2 && ((m + t.bm - 1) / t.bm) * ((n + t.bn - 1) / t.bn) >= enough[i]) return i;
-    }
-    return enough.size();
+std::string product_text(const Tile& tile, const ProductForm& form) {
+    return Writer(tile, form).text();
 }
 
-std::string product_text(const Tile& t, bool trans_a, bool trans_b, bool in_quads) {
-    const Operand a{"a", "m", t.bm, t.bk, t.threads(), trans_a, in_quads, 0};
-    const Operand b{"b", "n", t.bn, t.bk, t.threads(), !trans_b, in_quads, t.bk * t.bm / 4};
-    const Family family{t, a, b, t.bm / t.tm, t.bn / t.tn};
-    return family.header(in_quads ? "vec4<f32>" : "f32") + R"(fn finish_sum(i: u32, sum: f32) {
-    if (i >= p.m) { return; }
-    var value = sum;
-    if ((p.flags & 2u) != 0u) { value += c[p.s0 + i]; }
-    c[p.s0 + i] = value;
-}
-)" + a.load_function() +
-           b.load_function() + family.main();
+std::string product_name(const Tile& t, const ProductForm& f) {
+    std::string name = "product_" + str(t.bm) + "x" + str(t.bn) + "x" + str(t.bk) + "_" + str(t.tm) + "x" + str(t.tn) +
+                       "_" + str(t.slices) + "_" + (f.trans_a ? "t" : "n") + (f.trans_b ? "t" : "n") + "_";
+    if (f.a_fours) name += "a";
+    if (f.b_fours) name += "b";
+    if (f.c_fours) name += "c";
+    if (f.row_sums) name += "_sums";
+    return name;
 }
 
 }  // namespace shunt::webgpu

@@ -1,34 +1,38 @@
-// The text of the product kernels, and which of them takes a product.
-//
-// c = epilogue(a·b): a workgroup computes a tile of c, through tiles of a and b in workgroup memory.
-// Text, since a product is fast only with its loop over k unrolled, which no shader compiler here does.
+// The texts of the kernels for products: a family whose loops are unrolled, one text a tile and form.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace shunt::webgpu {
 
-// bm × bn outputs a workgroup and tm × tn an invocation; bk of k at a time. With more than one slice the
-// workgroup has that many sets of invocations, each with its share of every bk, and joins their sums in
-// order at the end: for products with too few outputs to keep a card busy.
+// A workgroup computes bm×bn outputs, bk of k at a time. An invocation has tm×tn of them, and there
+// are `slices` groups of such invocations, each taking bk/slices of every bk; their sums are joined in
+// order at the end. tm and tn are multiples of 4, and so is bk/slices.
 struct Tile {
-    std::uint32_t bm = 0, bn = 0, bk = 0, tm = 0, tn = 0, slices = 1;
+    std::uint32_t bm, bn, bk, tm, tn, slices;
 
-    std::uint32_t threads() const { return bm / tm * (bn / tn) * slices; }
+    constexpr std::uint32_t invocations() const { return (bm / tm) * (bn / tn) * slices; }
+    constexpr std::uint32_t workgroup_bytes() const { return (bm + bn) * bk * 4; }
+    bool operator==(const Tile&) const = default;
 };
 
-// All of them need at most 16 KiB of workgroup memory and 256 invocations.
-inline constexpr std::array<Tile, 4> tiles = {
-    {{128, 128, 16, 8, 16, 1}, {64, 64, 16, 8, 8, 1}, {32, 32, 64, 4, 4, 4}, {16, 16, 128, 4, 4, 16}}};
+// What else a text depends on. `fours`: read, or written, four values at a time; see in_fours.
+struct ProductForm {
+    bool trans_a = false, trans_b = false;
+    bool a_fours = false, b_fours = false, c_fours = false;
+    bool row_sums = false;  // leaves Σ_k a[i][k] at c[s0 + i] too
+};
 
-// The largest tile of which there are enough to fill a card (it was measured on one of 132 processors),
-// as its place in `tiles`.
-std::size_t choose_tile(std::uint64_t m, std::uint64_t n);
+// Whether rows of `length` values, `stride` apart, the first at `first`, are whole aligned fours.
+constexpr bool in_fours(std::uint64_t first, std::uint64_t stride, std::uint64_t length) {
+    return first % 4 == 0 && stride % 4 == 0 && length % 4 == 0;
+}
 
-// `in_quads`: what is contiguous in a and b comes in whole aligned vec4s.
-std::string product_text(const Tile& tile, bool trans_a, bool trans_b, bool in_quads);
+// WGSL, to stand after common.wgsl. Bindings a, b, e, c and the Params of product.cpp.
+std::string product_text(const Tile& tile, const ProductForm& form);
+
+// A name for it, such as product_64x64x16_8x8_1_nt_ab.
+std::string product_name(const Tile& tile, const ProductForm& form);
 
 }  // namespace shunt::webgpu
