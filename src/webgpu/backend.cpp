@@ -73,11 +73,9 @@ protected:
                          const AffineGrad& out) override {
         const Tensor dy2 = as_matrix(dy), x2 = as_matrix(x), w2 = as_matrix(w);
         const Tensor dw = out.dw.view(0, {dy2.cols(), x2.cols()});
-        // The bias gradients are the row sums of dyᵀ, and come with dw where both are in one buffer.
+        // The bias gradients are the row sums of dyᵀ, and come with dw where both are in one binding.
         const bool with_dw = out.dw.storage == out.db.storage && dw.size() > 0 && dy.size() > 0 &&
-                             block(out.dw).bytes / 4 <= card_.most_values() &&
-                             is_small(dw.rows(), dw.cols(), card_.most_groups()) && dy.size() <= card_.most_values() &&
-                             x.size() <= card_.most_values();
+                             block(out.dw).bytes / 4 <= card_.most_values();
         if (dw.size() > 0) {
             product(card_, dy2, x2, dw, true, false, {.row_sums = with_dw ? out.db : Tensor{}});
         }

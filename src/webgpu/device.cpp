@@ -165,14 +165,13 @@ Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
     return buffer;
 }
 
-Kernel Device::compile(std::string_view name, const Constants& constants) {
-    const KernelSource& source = find_kernel(name);
+Kernel Device::compile(std::string_view name, std::string_view text, const Constants& constants) {
     Kernel kernel;
     kernel.name = name;
     checked("compiling the kernel '" + std::string(name) + "'", [&] {
         WGPUShaderSourceWGSL wgsl = {};
         wgsl.chain.sType = WGPUSType_ShaderSourceWGSL;
-        wgsl.code = view(source.text);
+        wgsl.code = view(text);
         WGPUShaderModuleDescriptor shader = {};
         shader.nextInChain = &wgsl.chain;
         shader.label = view(name);
@@ -180,7 +179,7 @@ Kernel Device::compile(std::string_view name, const Constants& constants) {
                                                    : api().DeviceCreateShaderModuleTrusted(
                                                          device_.get(), &shader, WGPUShaderRuntimeChecks_None));
         std::vector<WGPUBindGroupLayoutEntry> entries;
-        for (WGPUBufferBindingType type : bindings_of(source.text)) {
+        for (WGPUBufferBindingType type : bindings_of(text)) {
             WGPUBindGroupLayoutEntry entry = {};
             entry.binding = static_cast<std::uint32_t>(entries.size());
             entry.visibility = WGPUShaderStage_Compute;
@@ -212,16 +211,25 @@ Kernel Device::compile(std::string_view name, const Constants& constants) {
     return kernel;
 }
 
-const Kernel& Device::kernel(std::string_view name, const Constants& constants) {
+template <typename Text>
+const Kernel& Device::find_or_compile(std::string_view name, const Constants& constants, const Text& text) {
     const std::pair key(std::string(name), constants);
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
     }
-    Kernel made = compile(name, constants);
+    Kernel made = compile(name, text(), constants);
     const std::lock_guard lock(mutex_);
     made.id = kernels_.size() + 1;
     return kernels_.emplace(key, std::move(made)).first->second;
+}
+
+const Kernel& Device::kernel(std::string_view name, const Constants& constants) {
+    return find_or_compile(name, constants, [&] { return find_kernel(name).text; });
+}
+
+const Kernel& Device::kernel(std::string_view name, std::string_view text) {
+    return find_or_compile(name, {}, [&] { return std::string(common_text()).append(text); });
 }
 
 void Device::submit(WGPUCommandBuffer commands) {

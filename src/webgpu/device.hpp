@@ -50,6 +50,8 @@ public:
 
     Buffer make_buffer(std::uint64_t bytes, WGPUBufferUsage usage);  // out_of_memory
     const Kernel& kernel(std::string_view name, const Constants& constants = {});
+    // One whose text is given, common.wgsl put in front. The first text that comes with a name is kept.
+    const Kernel& kernel(std::string_view name, std::string_view text);
 
     // Runs `make` inside an error scope: what WebGPU reports becomes an Error "… - While `doing`".
     void checked(std::string_view doing, const std::function<void()>& make);
@@ -67,7 +69,9 @@ public:
 private:
     Device() = default;
     void open_on(AdapterHandle adapter, const DeviceOptions& options);
-    Kernel compile(std::string_view name, const Constants& constants);
+    template <typename Text>
+    const Kernel& find_or_compile(std::string_view name, const Constants& constants, const Text& text);
+    Kernel compile(std::string_view name, std::string_view text, const Constants& constants);
 
     // What the device's callbacks write to; they may come from any thread, and late.
     struct Reports {

@@ -15,6 +15,7 @@ struct KernelSource {
 };
 
 std::span<const KernelSource> kernel_sources();  // generated
+std::string_view common_text();                  // common.wgsl, generated
 
 // Throws bad_argument for a name that is not there.
 const KernelSource& find_kernel(std::string_view name);

@@ -34,6 +34,15 @@ public:
         recorder_.run(kernel(name), slices, params, grid);
     }
 
+    // With a kernel whose text is made by text() at the first use of its name.
+    template <typename Text, typename Params>
+    void run(std::string_view name, const Text& text, std::initializer_list<Slice> slices, const Params& params,
+             Grid grid) {
+        auto found = kernels_.find(name);
+        if (found == kernels_.end()) found = kernels_.emplace(name, &device_->kernel(name, text())).first;
+        recorder_.run(*found->second, slices, params, grid);
+    }
+
     // Values `first` to `first + n` of a tensor. The whole buffer where a binding can hold it, so that
     // few bind groups serve all views of it.
     Slice slice(const Tensor& t, std::uint64_t first, std::uint64_t n) const;

@@ -9,30 +9,31 @@ std::uint64_t span(std::uint64_t rows, std::uint64_t cols, std::uint64_t stride)
 }
 
 struct Params {
-    std::uint32_t m, n, k, a0, a_row, a_col, b0, b_row, b_col, c0, c_row, e0, e_row, flags, kind, s0;
+    std::uint32_t m, n, k, a0, a_stride, b0, b_stride, c0, c_stride, e0, e_stride, flags, kind, s0;
 };
 
 // One member of a batch: where its matrices begin, and their sizes.
 class Member {
 public:
     Member(Launcher& card, const Tensor& a, const Tensor& b, const Tensor& c, ProductBlock sizes, bool trans_a,
-           bool trans_b, const Epilogue& epilogue)
-        : card_(card), a_(a), b_(b), c_(c), s_(sizes), trans_a_(trans_a), trans_b_(trans_b), e_(epilogue) {
-        p_.a_row = trans_a ? 1 : u32(s_.k), p_.a_col = trans_a ? u32(s_.m) : 1;
-        p_.b_row = trans_b ? 1 : u32(s_.n), p_.b_col = trans_b ? u32(s_.k) : 1;
-        p_.c_row = p_.e_row = u32(s_.n);
+           bool trans_b, const Epilogue& epilogue, const Tile& tile)
+        : card_(card), a_(a), b_(b), c_(c), s_(sizes), trans_a_(trans_a), trans_b_(trans_b), e_(epilogue), tile_(tile) {
+        p_.a_stride = u32(trans_a ? s_.m : s_.k);
+        p_.b_stride = u32(trans_b ? s_.k : s_.n);
+        p_.c_stride = p_.e_stride = u32(s_.n);
     }
 
     void run(std::uint64_t a_first, std::uint64_t b_first, std::uint64_t c_first) {
-        const ProductBlock block = block_of(s_.m, s_.n, s_.k, trans_a_, trans_b_,
-                                            {card_.most_values(), std::uint64_t{64} * card_.most_groups(), 131072});
+        const std::uint64_t most_rows = std::uint64_t{std::min(tile_.bm, tile_.bn)} * card_.most_groups();
+        const ProductBlock block =
+            block_of(s_.m, s_.n, s_.k, trans_a_, trans_b_, {card_.most_values(), most_rows, 131072});
         for (std::uint64_t i = 0; i < s_.m; i += block.m) {
             for (std::uint64_t j = 0; j < s_.n; j += block.n) {
                 for (std::uint64_t l = 0; l == 0 || l < s_.k; l += block.k) {
                     run_block({i, j, l},
                               {std::min(block.m, s_.m - i), std::min(block.n, s_.n - j), std::min(block.k, s_.k - l)},
-                              a_first + i * p_.a_row + l * p_.a_col, b_first + l * p_.b_row + j * p_.b_col,
-                              c_first + i * s_.n + j);
+                              a_first + (trans_a_ ? l * s_.m + i : i * s_.k + l),
+                              b_first + (trans_b_ ? j * s_.k + l : l * s_.n + j), c_first + i * s_.n + j);
                 }
             }
         }
@@ -58,14 +59,14 @@ private:
         p_.flags = (e_.bias.exists() && at.k == 0 ? 1u : 0u) | (e_.accumulate || at.k > 0 ? 2u : 0u) |
                    (e_.outputs.exists() && last ? 4u : 0u);
         p_.kind = last ? static_cast<std::uint32_t>(e_.activation) : 0;
-        if (e_.row_sums.exists()) {
-            p_.flags |= 8u;
-            p_.s0 = card_.slice(e_.row_sums, at.m, size.m).first;
-        }
-        const bool small = is_small(size.m, size.n, card_.most_groups());
-        const std::uint64_t tile = small ? 16 : 64;
-        card_.run(small ? "matmul_small" : "matmul", {a, b, e, c}, p_,
-                  {u32((size.n + tile - 1) / tile), u32((size.m + tile - 1) / tile), 1});
+        ProductForm form{trans_a_, trans_b_};
+        form.a_fours = in_fours(a.first, p_.a_stride, trans_a_ ? size.m : size.k);
+        form.b_fours = in_fours(b.first, p_.b_stride, trans_b_ ? size.k : size.n);
+        form.c_fours = in_fours(c.first, p_.c_stride, size.n) && e.first % 4 == 0;
+        form.row_sums = e_.row_sums.exists() && at.n == 0;
+        if (form.row_sums) p_.s0 = card_.slice(e_.row_sums, at.m, size.m).first;
+        card_.run(product_name(tile_, form), [&] { return product_text(tile_, form); }, {a, b, e, c}, p_,
+                  {u32((size.n + tile_.bn - 1) / tile_.bn), u32((size.m + tile_.bm - 1) / tile_.bm), 1});
     }
 
     Launcher& card_;
@@ -73,30 +74,39 @@ private:
     ProductBlock s_;
     bool trans_a_, trans_b_;
     const Epilogue& e_;
+    const Tile& tile_;
     Params p_{};
 };
 
 }  // namespace
 
-bool is_small(std::uint64_t m, std::uint64_t n, std::uint32_t most_groups) {
-    const auto tiles = [&](std::uint64_t size) { return ((m + size - 1) / size) * ((n + size - 1) / size); };
-    return tiles(64) < 256 && std::max(m, n) <= 16 * std::uint64_t{most_groups};
+const Tile& choose_tile(std::uint64_t m, std::uint64_t n) {
+    // So many groups fill a card, measured on one with 132 processors. Fewer of the small tile do: the
+    // thin one reads twice as much for each output.
+    constexpr std::uint64_t enough = 192, enough_small = 64;
+    const auto takes = [&](const Tile& t, std::uint64_t groups) {
+        return m > t.bm / 2 && n > t.bn / 2 && ((m + t.bm - 1) / t.bm) * ((n + t.bn - 1) / t.bn) >= groups;
+    };
+    if (takes(large_tile, enough)) return large_tile;
+    if (takes(middle_tile, enough)) return middle_tile;
+    if (takes(small_tile, enough_small)) return small_tile;
+    return thin_tile;
 }
 
 void product(Launcher& card, const Tensor& a, const Tensor& b, const Tensor& c, bool trans_a, bool trans_b,
-             const Epilogue& epilogue) {
+             const Epilogue& epilogue, const Tile* tile) {
     const auto shares = [&](const Tensor& t) { return t.exists() && t.storage == c.storage; };
     if (shares(a) || shares(b) || shares(epilogue.bias) || shares(epilogue.outputs)) {
         // A dispatch cannot read and write one buffer.
         const Tensor apart = card.empty(c.shape);
         if (epilogue.accumulate) card.copy(c, apart);
-        product(card, a, b, apart, trans_a, trans_b, epilogue);
+        product(card, a, b, apart, trans_a, trans_b, epilogue, tile);
         return card.copy(apart, c);
     }
     const std::uint64_t m = c.shape[c.shape.rank() - 2], n = c.cols(),
                         k = trans_a ? a.shape[a.shape.rank() - 2] : a.cols();
     const std::uint64_t a_each = a.shape.rank() == 2 ? 0 : m * k, b_each = b.shape.rank() == 2 ? 0 : k * n;
-    Member member(card, a, b, c, {m, n, k}, trans_a, trans_b, epilogue);
+    Member member(card, a, b, c, {m, n, k}, trans_a, trans_b, epilogue, tile ? *tile : choose_tile(m, n));
     for (std::uint64_t i = 0; i < c.size() / (m * n); i++) member.run(i * a_each, i * b_each, i * m * n);
 }
 

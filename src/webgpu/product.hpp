@@ -3,6 +3,7 @@
 
 #include "shunt/backend.hpp"
 #include "webgpu/launcher.hpp"
+#include "webgpu/product_text.hpp"
 
 namespace shunt::webgpu {
 
@@ -13,16 +14,23 @@ struct Epilogue {
     bool accumulate = false;
     // Through the derivative of the activation whose outputs these are, instead of the activation.
     Tensor outputs = {};
-    // [m], in the storage of c: where Σ_k a[i][k] go.
+    // [m], in the storage of c, which is to fit into one binding: where Σ_k a[i][k] go.
     Tensor row_sums = {};
 };
 
-// Whether the small kernel takes a product: there are too few large tiles to fill a card.
-bool is_small(std::uint64_t m, std::uint64_t n, std::uint32_t most_groups);
+// The tiles, largest first. Each stays within the 16 KiB of workgroup memory and 256 invocations that
+// every device has.
+inline constexpr Tile large_tile{128, 128, 16, 8, 16, 1}, middle_tile{64, 64, 16, 8, 8, 1},
+    small_tile{32, 32, 64, 4, 4, 4}, thin_tile{16, 16, 128, 4, 4, 16};
+
+// Which one a product with m×n outputs takes. A function of shape alone, so that sums always run in
+// the same order.
+const Tile& choose_tile(std::uint64_t m, std::uint64_t n);
 
 // c = epilogue(a·b), a and b transposed if asked for, block by block where they are larger than a
-// binding. Sizes before the last two are a batch, as in Backend::matmul.
+// binding. Sizes before the last two are a batch, as in Backend::matmul. `tile`: instead of the chosen
+// one, for tests and measurements.
 void product(Launcher& card, const Tensor& a, const Tensor& b, const Tensor& c, bool trans_a, bool trans_b,
-             const Epilogue& epilogue);
+             const Epilogue& epilogue, const Tile* tile = nullptr);
 
 }  // namespace shunt::webgpu
