@@ -57,6 +57,7 @@ Library load() {
                 "The WebGPU library " + path + " has no " + missing + ": another version than wgpu-native 29?";
         } else {
             result.api = &functions;
+            exchange_api(&functions);
         }
         return result;
     }

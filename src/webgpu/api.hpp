@@ -7,6 +7,7 @@
 #include <webgpu.h>
 #include <wgpu.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace shunt::webgpu {
 
 // clang-format off
 #define SHUNT_WEBGPU_FUNCTIONS(X) \
-    X(CreateInstance) X(InstanceRelease) X(InstanceEnumerateAdapters) X(InstanceProcessEvents) \
+    X(CreateInstance) X(InstanceRelease) X(InstanceEnumerateAdapters) \
     X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterGetFeatures) \
     X(SupportedFeaturesFreeMembers) X(AdapterRequestDevice) X(AdapterRelease) X(DeviceGetLimits) \
     X(DeviceGetQueue) X(DevicePoll) X(DevicePushErrorScope) X(DevicePopErrorScope) X(DeviceCreateBuffer) \
@@ -44,9 +45,14 @@ struct Library {
 };
 const Library& library();
 
-// Only to be called where library().api exists.
+// The functions that everything calls: the library's, or those that a test has put in their place
+// (fault.hpp), which it gets back. Only to be called where library().api exists.
+inline std::atomic<const Api*> current_api = nullptr;
 inline const Api& api() {
-    return *library().api;
+    return *current_api.load(std::memory_order_relaxed);
+}
+inline const Api* exchange_api(const Api* other) {
+    return current_api.exchange(other);
 }
 
 // Owns one WebGPU object.

@@ -27,7 +27,7 @@ public:
     std::uint64_t most_values() const { return most_values_; }  // in a binding
 
     Tensor empty(Shape shape, Type type = Type::f32) { return {shape, type, 0, storage(shape.size())}; }
-    std::shared_ptr<Storage> storage(std::uint64_t values) { return std::make_shared<Values>(pool_, values * 4); }
+    std::shared_ptr<Storage> storage(std::uint64_t values);  // out_of_memory, after all that is idle was given up
 
     template <typename Params>
     void run(std::string_view name, std::initializer_list<Slice> slices, const Params& params, Grid grid) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +43,7 @@ public:
     void read(const Block& from, std::uint64_t offset, std::span<std::byte> bytes);  // waits
     void submit();
     void finish();  // submits and waits
+    void forget();  // the same, and lets go of all buffers
 
     std::uint64_t dispatches() const { return dispatches_; }
     std::uint64_t submissions() const { return submissions_; }
@@ -87,6 +89,7 @@ private:
         std::size_t dispatches = 0;
     };
     std::deque<std::shared_ptr<Flight>> flights_;
+    std::optional<Error> failed_;
     std::int64_t last_finished_ = 0;
     std::uint64_t dispatches_ = 0, submissions_ = 0;
 };
