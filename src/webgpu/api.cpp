@@ -2,6 +2,7 @@
 #include "webgpu/api.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +59,7 @@ Library load() {
         } else {
             result.api = &functions;
             exchange_api(&functions);
+            pthread_atfork(nullptr, nullptr, [] { forks++; });
         }
         return result;
     }

@@ -55,12 +55,18 @@ inline const Api* exchange_api(const Api* other) {
     return current_api.exchange(other);
 }
 
-// Owns one WebGPU object.
+// How many forks this process is away from the one that loaded the library.
+inline std::atomic<unsigned> forks = 0;
+
+// Owns one WebGPU object, in the process that made it. A child that released its parent's would hang
+// (Mesa waits for threads that are not there) or free what the parent uses.
 template <auto Release>
 struct Releaser {
+    unsigned born = forks.load(std::memory_order_relaxed);
+
     template <class Object>
     void operator()(Object* object) const {
-        (api().*Release)(object);
+        if (born == forks.load(std::memory_order_relaxed)) (api().*Release)(object);
     }
 };
 template <class Object, auto Release>

@@ -1,8 +1,6 @@
 // Opening a device, and everything that can go wrong with one.
 #include "webgpu/device.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -21,8 +19,9 @@ std::string environment(const char* name) {
     return value ? value : "";
 }
 
-// The devices that are open; those of a parent process are left alone in its child, those of other
-// functions (tests) apart.
+// The devices that are open, until the process ends: opening costs up to a second, and a program may
+// make its networks one after the other. Those of a parent process are left alone in its child; those
+// of other functions (tests) end with their last user.
 struct Open {
     struct Entry {
         const Api* functions;
@@ -30,9 +29,10 @@ struct Open {
         std::string wanted;  // which of the adapters, in the opener's words
         int index;           // and by its place
         std::weak_ptr<Device> device;
+        std::shared_ptr<Device> kept;
     };
     std::mutex mutex;
-    pid_t owner = 0;
+    unsigned born = 0;
     std::vector<Entry> entries;
 
     template <typename Same>
@@ -45,7 +45,7 @@ struct Open {
     }
 };
 Open& open_devices() {
-    static Open all;
+    static Open& all = *new Open;  // never destroyed: at exit the drivers may be gone before
     return all;
 }
 
@@ -59,10 +59,7 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     if (!library().api) throw Error(Fault::no_gpu, library().reason);
     Open& all = open_devices();
     const std::lock_guard lock(all.mutex);
-    if (all.owner != getpid()) {
-        all.entries.clear();
-        all.owner = getpid();
-    }
+    if (std::exchange(all.born, forks) != forks) all.entries.clear();
     const bool shared = !options.limits;
     std::shared_ptr<Device> device;
     const auto by_name = [&](const Open::Entry& entry) { return entry.wanted == options.adapter; };
@@ -77,8 +74,13 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     device->adapter_info_ = adapters.infos[static_cast<std::size_t>(picked.index)];
     device->open_on(std::move(adapters.handles[static_cast<std::size_t>(picked.index)]), options);
     if (shared) {
-        std::erase_if(all.entries, [](const Open::Entry& entry) { return entry.device.expired(); });
-        all.entries.push_back({&api(), options.checked, options.adapter, picked.index, device});
+        std::erase_if(all.entries, [](const Open::Entry& entry) {
+            const std::shared_ptr<Device> open = entry.device.lock();
+            return !open || !open->usable();
+        });
+        const bool keep = &api() == library().api;
+        all.entries.push_back(
+            {&api(), options.checked, options.adapter, picked.index, device, keep ? device : nullptr});
     }
     return device;
 }
@@ -87,7 +89,6 @@ void Device::open_on(AdapterHandle adapter, const DeviceOptions& options) {
     adapter_ = std::move(adapter);
     checked_shaders_ = options.checked;
     deadline_ = options.deadline;
-    owner_ = getpid();
     limits_ = adapter_info_.limits;
     limits_.nextInChain = nullptr;
     if (options.limits) options.limits(limits_);
@@ -143,7 +144,7 @@ Device::~Device() {
 }
 
 void Device::check() {
-    if (getpid() != owner_) {
+    if (born_ != forks) {
         throw Error(Fault::device_lost, "The graphics card " + adapter_info_.name +
                                             " was opened before a fork, and is the parent's alone: this process has "
                                             "to open it for itself.");

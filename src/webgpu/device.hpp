@@ -1,10 +1,9 @@
 // A card that is open: its buffers, its compiled kernels, its errors, and waiting for it.
 //
-// One per process and adapter, shared by all backends on it, until it is lost or does not answer: from
-// then on it throws the same error at everybody, and open() gives another. Any thread.
+// One per process and adapter, shared by all backends on it, until the process ends or the card is lost
+// or does not answer: from then on it throws the same error at everybody, and open() gives another. Any
+// thread.
 #pragma once
-
-#include <sys/types.h>
 
 #include <atomic>
 #include <chrono>
@@ -100,7 +99,7 @@ private:
     WGPULimits limits_ = WGPU_LIMITS_INIT;
     bool checked_shaders_ = false;
     std::chrono::milliseconds deadline_{};
-    pid_t owner_ = 0;
+    unsigned born_ = forks;
     Counters made_;
     DeviceHandle device_;
     Queue queue_;
