@@ -76,19 +76,20 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->loss = options.loss;
     impl_->seed = options.seed;
     impl_->layers = options.layers;
-    impl_->backend = make_backend(chosen_backend(options.backend), {.threads = options.threads});
+    impl_->backend = make_backend(chosen_backend(options.backend), {options.threads, options.adapter});
     impl_->random = Random(options.seed);
     impl_->build();
     impl_->place();
     impl_->initialise();
 }
 
-Network Network::from_state(const NetworkState& state, const std::string& backend, int threads) {
+Network Network::from_state(const NetworkState& state, const std::string& backend, int threads,
+                            const std::string& adapter) {
     if (state.version != 1) {
         throw Error(Fault::unsupported, "This network state has version " + std::to_string(state.version) +
                                             "; this program reads version 1.");
     }
-    Network net({state.input, state.layers, state.loss, state.seed, backend, threads});
+    Network net({state.input, state.layers, state.loss, state.seed, backend, threads, adapter});
     net.set_weights(state.weights);
     net.impl_->generation = 0;
     return net;

@@ -24,7 +24,7 @@ std::vector<std::string> candidates() {
         const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, error);
         if (!error) {  // beside this library or program, above it (the build's tests), as installed
             for (const char* place : {".", "..", "../lib", "../" SHUNT_LIBDIR}) {
-                paths.push_back((file.parent_path() / place / file_name).string());
+                paths.push_back((file.parent_path() / place / file_name).lexically_normal().string());
             }
         }
     }

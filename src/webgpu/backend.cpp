@@ -294,7 +294,9 @@ void Gpu::run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions&
 
 }  // namespace
 
-std::shared_ptr<Backend> make_gpu(const BackendOptions&, const DeviceOptions& device) {
+std::shared_ptr<Backend> make_gpu(const BackendOptions& options, const DeviceOptions& given) {
+    DeviceOptions device = given;
+    if (device.adapter.empty()) device.adapter = options.adapter;
     return std::make_shared<Gpu>(device);
 }
 

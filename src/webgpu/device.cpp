@@ -55,8 +55,7 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     DeviceOptions options = given;
     if (options.adapter.empty()) options.adapter = environment("SHUNT_ADAPTER");
     if (environment("SHUNT_CHECKED") == "1") options.checked = true;
-    if (environment("SHUNT_GPU") == "off") throw Error(Fault::no_gpu, "SHUNT_GPU=off hides the graphics card.");
-    if (!library().api) throw Error(Fault::no_gpu, library().reason);
+    require_card();
     Open& all = open_devices();
     const std::lock_guard lock(all.mutex);
     if (std::exchange(all.born, forks) != forks) all.entries.clear();
@@ -64,15 +63,13 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     std::shared_ptr<Device> device;
     const auto by_name = [&](const Open::Entry& entry) { return entry.wanted == options.adapter; };
     if (shared && (device = all.find(options.checked, by_name))) return device;  // asks no driver
-    Adapters adapters = find_adapters();
-    const Picked picked = pick(adapters.infos, options.adapter);
-    if (picked.index < 0) throw Error(Fault::no_gpu, picked.reason);
-    const auto by_index = [&](const Open::Entry& entry) { return entry.index == picked.index; };
+    ChosenAdapter chosen = choose_adapter(options.adapter);
+    const auto by_index = [&](const Open::Entry& entry) { return entry.index == chosen.index; };
     if (shared && (device = all.find(options.checked, by_index))) return device;
     device.reset(new Device);
-    device->instance_ = std::move(adapters.instance);
-    device->adapter_info_ = adapters.infos[static_cast<std::size_t>(picked.index)];
-    device->open_on(std::move(adapters.handles[static_cast<std::size_t>(picked.index)]), options);
+    device->instance_ = std::move(chosen.instance);
+    device->adapter_info_ = std::move(chosen.info);
+    device->open_on(std::move(chosen.handle), options);
     if (shared) {
         std::erase_if(all.entries, [](const Open::Entry& entry) {
             const std::shared_ptr<Device> open = entry.device.lock();
@@ -80,7 +77,7 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
         });
         const bool keep = &api() == library().api;
         all.entries.push_back(
-            {&api(), options.checked, options.adapter, picked.index, device, keep ? device : nullptr});
+            {&api(), options.checked, options.adapter, chosen.index, device, keep ? device : nullptr});
     }
     return device;
 }
