@@ -194,7 +194,7 @@ TEST_CASE("the fault device records what would end the process: ranges, scopes, 
         const WGPUCommandBuffer raw = commands.get();
         api().QueueSubmit(device->queue(), 1, &raw);
     };
-    const auto newest = [&, seen = std::size_t{0}]() mutable {
+    auto newest = [&, seen = std::size_t{0}]() mutable {
         const std::vector<std::string> all = card.aborts();
         REQUIRE(all.size() == ++seen);
         return all.back();

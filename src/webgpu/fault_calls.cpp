@@ -170,7 +170,9 @@ WGPUComputePipeline create_pipeline(WGPUDevice device, const WGPUComputePipeline
 WGPUBindGroup create_bind_group(WGPUDevice device, const WGPUBindGroupDescriptor* descriptor) {
     const Turn turn;
     for (std::size_t i = 0; i < descriptor->entryCount; i++) {
-        if (descriptor->entries[i].size == 0) would_abort("a bind group entry has the size 0");
+        if (descriptor->entries[i].size > 0) continue;
+        would_abort("a bind group entry has the size 0");
+        return nullptr;
     }
     return refusable<&Api::DeviceCreateBindGroup>("DeviceCreateBindGroup", device, descriptor);
 }
