@@ -18,9 +18,15 @@ std::string parse_backend(const std::string& text) {
 
 }  // namespace
 
-void add_backend_options(CommandLine& line, std::string& backend, int& threads) {
+void add_backend_options(CommandLine& line, std::string& backend, int& threads, std::string& adapter) {
     line.parsed("--backend", backend, parse_backend, "NAME", "auto, plain, cpu, gpu (auto)");
     line.whole("--threads", threads, 1, "N", "most CPU threads to use (all)");
+    line.text("--adapter", adapter, "NAME", "the card, by number or part of its name in shunt devices");
+}
+
+void check_backend(const CommandLine& line, const std::string& backend) {
+    if (line.given("--adapter") && !backend.empty() && backend != "gpu" && backend != "auto")
+        line.refuse_usage("--adapter names a graphics card; --backend " + backend + " uses none.");
 }
 
 void add_model_and_data(CommandLine& line, ModelCommand& c) {
@@ -30,12 +36,13 @@ void add_model_and_data(CommandLine& line, ModelCommand& c) {
 
 void add_model_options(CommandLine& line, ModelCommand& c) {
     add_header_options(line, c.reading);
-    add_backend_options(line, c.backend, c.threads);
+    add_backend_options(line, c.backend, c.threads, c.adapter);
 }
 
 void check(const CommandLine& line, const ModelCommand& c) {
     if (c.model.empty()) line.refuse_usage("MODEL and DATA are missing.");
     if (c.data.empty()) line.refuse_usage("DATA, a table, is missing.");
+    check_backend(line, c.backend);
     read_options(line, c.reading);
 }
 

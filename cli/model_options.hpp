@@ -10,15 +10,18 @@
 namespace shunt::cli {
 
 struct ModelCommand {
-    std::string model, data, backend;
+    std::string model, data, backend, adapter;
     int threads = 0;
     Reading reading;
 };
 
 void add_model_and_data(CommandLine& line, ModelCommand& command);
 void add_model_options(CommandLine& line, ModelCommand& command);
-void add_backend_options(CommandLine& line, std::string& backend, int& threads);  // of train too
-void check(const CommandLine& line, const ModelCommand& command);                 // throws Usage
+void check(const CommandLine& line, const ModelCommand& command);  // throws Usage
+
+// Of train too.
+void add_backend_options(CommandLine& line, std::string& backend, int& threads, std::string& adapter);
+void check_backend(const CommandLine& line, const std::string& backend);  // throws Usage
 
 // The options to read its table with: numbers are categories where the model takes them so.
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& command, const Model& model);

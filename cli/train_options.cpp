@@ -80,7 +80,7 @@ void add_training(CommandLine& line, TrainCommand& c) {
                "stop after N epochs without improvement, keep the best weights");
     line.real("--min-delta", c.train.min_delta, not_negative, "X", "improvement means by more than X (0)");
     line.real("--target-loss", c.train.target_loss, any, "X", "stop when an epoch's loss is at most X");
-    add_backend_options(line, c.model.backend, c.model.threads);
+    add_backend_options(line, c.model.backend, c.model.threads, c.model.adapter);
 }
 
 void add_results(CommandLine& line, TrainCommand& c) {
@@ -121,6 +121,7 @@ void check_together(const CommandLine& line, const TrainCommand& c) {
         line.refuse_usage("--labels and --validate-labels go together where there is --validate.");
     if (line.given("--momentum") && c.train.optimizer != OptimizerKind::sgd)
         line.refuse_usage("--momentum belongs to --optimizer sgd.");
+    check_backend(line, c.model.backend);
     if (line.given("--min-delta") && !c.train.patience) line.refuse_usage("--min-delta needs --patience.");
 }
 

@@ -5,6 +5,7 @@
 #ifdef SHUNT_GPU
 #include "webgpu/adapter.hpp"
 #include "webgpu/backend.hpp"
+#include "webgpu/doctor.hpp"
 #endif
 
 #include <algorithm>
@@ -19,11 +20,13 @@ namespace {
 
 using Make = std::function<std::shared_ptr<Backend>(const BackendOptions&)>;
 
+constexpr const char* without_gpu = "This shunt was built without graphics cards (-DSHUNT_GPU=OFF).";
+
 std::shared_ptr<Backend> make_gpu([[maybe_unused]] const BackendOptions& options) {
 #ifdef SHUNT_GPU
     return webgpu::make_gpu(options);
 #else
-    throw Error(Fault::no_gpu, "This shunt was built without graphics cards (-DSHUNT_GPU=OFF).");
+    throw Error(Fault::no_gpu, without_gpu);
 #endif
 }
 
@@ -48,6 +51,20 @@ Make find(std::string_view name) {
     throw Error(Fault::bad_argument, "There is no backend '" + std::string(name) + "'. There are: " + known + "auto.");
 }
 
+// A card is named for backends that use one, and auto has to find it even where it would not use it.
+void check_adapter(std::string_view name, const BackendOptions& options) {
+    if (options.adapter.empty() || name == "gpu") return;
+    if (name != "auto") {
+        throw Error(Fault::bad_argument, "The adapter '" + options.adapter + "' was named, but the backend '" +
+                                             std::string(name) + "' uses none: only gpu and auto do.");
+    }
+#ifdef SHUNT_GPU
+    webgpu::choose_adapter(options.adapter);
+#else
+    throw Error(Fault::no_gpu, without_gpu);
+#endif
+}
+
 }  // namespace
 
 std::vector<std::string> backend_names() {
@@ -61,8 +78,10 @@ std::vector<std::string> backend_names() {
 TriedBackend try_backend(std::string_view name, const BackendOptions& options) {
     const Make make = find(name);
     try {
+        check_adapter(name, options);
         return {make(options), ""};
     } catch (const Error& error) {
+        if (error.fault() == Fault::bad_argument) throw;
         return {nullptr, error.what()};
     }
 }
@@ -75,6 +94,7 @@ std::vector<std::string> available_backends() {
 
 std::shared_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
     try {
+        check_adapter(name, options);
         return find(name)(options);
     } catch (const Error& error) {
         if (error.fault() == Fault::bad_argument) throw;
@@ -91,6 +111,10 @@ void register_backend(const std::string& name, Make make) {
 }
 
 #ifdef SHUNT_GPU
+Diagnosis diagnose() {
+    return webgpu::diagnose();
+}
+
 AdapterList list_adapters() {
     return webgpu::describe_adapters();
 }

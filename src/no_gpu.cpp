@@ -18,9 +18,13 @@ AdapterList list_adapters() {
     return {{}, reason};
 }
 
+Diagnosis diagnose() {
+    return {false, {{"graphics cards", false, reason, "Build it with -DSHUNT_GPU=ON."}}};
+}
+
 namespace gpu {
 
-Gpu open(const OpenOptions&) {
+Gpu open(const BackendOptions&) {
     refuse();
 }
 Gpu of(const Network&) {

@@ -2,6 +2,7 @@
 // functions that cut work to a card's limits. What every backend does is in the other tests.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -224,4 +225,31 @@ TEST_CASE("adapters are listed with the reason why each is or is not used") {
         used += a.used ? 1 : 0;
     }
     CHECK(used == (have_card() ? 1 : 0));
+}
+
+TEST_CASE("an adapter is named for gpu and auto, found by number or name, and refused elsewhere") {
+    const auto fault_of = [](const auto& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(fault_of([] { make_backend("cpu", {.adapter = "0"}); }).find("'cpu' uses none") != std::string::npos);
+    CHECK(fault_of([] { try_backend("plain", {.adapter = "0"}); }).find("'plain' uses none") != std::string::npos);
+    const NetworkOptions options{.input = 2, .layers = {dense(2)}, .backend = "plain", .adapter = "0"};
+    CHECK(fault_of([&] { Network net(options); }).find("'plain' uses none") != std::string::npos);
+    if (!have_card()) return;
+    const std::string name = Device::open()->adapter().name;
+    for (const char* backend : {"gpu", "auto"}) {
+        CHECK(try_backend(backend, {.adapter = name.substr(0, 5)}).backend);
+        const std::string reason = try_backend(backend, {.adapter = "no such card"}).reason;
+        CHECK(reason.find("no adapter 'no such card'") != std::string::npos);
+        CHECK(reason.find(name) != std::string::npos);
+    }
+    Network net({.input = 2, .layers = {dense(2)}, .backend = "gpu", .adapter = name});
+    const Network again = Network::from_state(net.state(), "gpu", 0, name);
+    CHECK(again.predict(std::array{0.5, 1.0}) == net.predict(std::array{0.5, 1.0}));
+    CHECK(fault_of([&] { Network::from_state(net.state(), "gpu", 0, "no such card"); }) != "");
 }

@@ -215,13 +215,16 @@ std::vector<std::uint32_t> argmax_rows(Backend& backend, const Tensor& t);
 // --- the registry --------------------------------------------------------------------------------
 
 struct BackendOptions {
-    int threads = 0;  // most CPU threads to use; 0: SHUNT_THREADS, else as many as there are cores
+    int threads = 0;           // most CPU threads to use; 0: SHUNT_THREADS, else as many as there are cores
+    std::string adapter = {};  // the card, by index or part of its name in list_adapters(); empty: SHUNT_ADAPTER,
+                               // else the first discrete or integrated one. Only with gpu and auto.
 };
 
 // All names, sorted: cpu, gpu, plain, and what a program registered.
 std::vector<std::string> backend_names();
 
-// A backend, or none and the reason. bad_argument for a name that is not known (lists them).
+// A backend, or none and the reason. bad_argument for a name that is not known (lists them), and for
+// an adapter with a backend that has none.
 struct TriedBackend {
     std::shared_ptr<Backend> backend;
     std::string reason;

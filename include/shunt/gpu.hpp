@@ -1,5 +1,5 @@
-// The graphics cards of this machine, and a program's own kernels on them: a few lines of WGSL,
-// defined by name and dispatched over buffers that stay on the card.
+// The graphics cards of this machine, what one may be missing, and a program's own kernels on them: a few lines of
+// WGSL, defined by name and dispatched over buffers that stay on the card.
 //
 //     auto gpu = gpu::open();
 //     auto x = gpu.buffer(std::span(xs)), y = gpu.buffer(std::span(ys));
@@ -31,6 +31,9 @@ struct Adapter {
     std::uint64_t max_buffer = 0, max_binding = 0;  // bytes
     std::uint32_t workgroup_memory = 0;             // bytes
     std::uint32_t max_invocations = 0;              // of a workgroup
+    std::uint32_t max_groups = 0;                   // along one side of a grid
+    std::uint32_t max_storage_buffers = 0;          // of a kernel
+    std::vector<std::string> features;              // of f16, subgroups, timestamps, immediates, int64
     bool used = false;                              // by the backend gpu, as the environment is now
     std::string reason;                             // why, or why not
 };
@@ -43,11 +46,24 @@ struct AdapterList {
 // Opens the WebGPU library and asks its drivers; no card is opened.
 AdapterList list_adapters();
 
-namespace gpu {
-
-struct OpenOptions {
-    std::string adapter = {};  // by index or part of its name; empty: SHUNT_ADAPTER, else the first real one
+// One of the things that a card needs, and whether it is there.
+struct Check {
+    std::string what;  // "Vulkan loader"
+    bool ok = false;
+    std::string found;   // what there is, or what is wrong with it
+    std::string advice;  // what to do about it, in a line; empty where it is ok
 };
+
+struct Diagnosis {
+    bool works = false;         // a card was opened and computed something right
+    std::vector<Check> checks;  // in the order in which they depend on each other
+};
+
+// Looks for all that a card needs: the WebGPU library, the Vulkan loader, drivers and the libraries that
+// they name, permissions, adapters, and a kernel that runs. Opens the drivers and the card.
+Diagnosis diagnose();
+
+namespace gpu {
 
 // What a kernel sees as p.n0 … p.n7 and p.f0 … p.f7; what is not given is 0.
 struct Numbers {
@@ -141,7 +157,7 @@ private:
 };
 
 // The card that the backend gpu takes. no_gpu with the reason where there is none.
-Gpu open(const OpenOptions& options = {});
+Gpu open(const BackendOptions& options = {});
 
 // The one that a network, or a backend, is on; it may outlive it. bad_argument when that is not gpu.
 Gpu of(const Network& network);

@@ -44,6 +44,7 @@ struct ModelOptions {
     double seed = 1;
     std::string backend = {};
     int threads = 0;
+    std::string adapter = {};
 };
 
 // How answers compare with the truth.
@@ -85,7 +86,8 @@ public:
     static Trained train(const Table& table, const ModelOptions& options, TrainOptions train = {},
                          const Table* validate = nullptr);
 
-    static Model load(const std::string& file, const std::string& backend = "", int threads = 0);
+    static Model load(const std::string& file, const std::string& backend = "", int threads = 0,
+                      const std::string& adapter = "");
     void save(const std::string& file) const;  // whole or not at all; earlier file intact on error
 
     Answers predict(const Table& table) const;  // needs every feature column, by name

@@ -76,6 +76,7 @@ struct NetworkOptions {
     double seed = 1;           // of the network's own generator: initial weights, then all shuffles
     std::string backend = {};  // plain, cpu, gpu, auto; empty: SHUNT_BACKEND, else auto
     int threads = 0;           // as BackendOptions
+    std::string adapter = {};  // as BackendOptions
 };
 
 // --- samples -------------------------------------------------------------------------------------
@@ -217,7 +218,8 @@ struct Parameter {
 class Network {
 public:
     explicit Network(const NetworkOptions& options);
-    static Network from_state(const NetworkState& state, const std::string& backend = "", int threads = 0);
+    static Network from_state(const NetworkState& state, const std::string& backend = "", int threads = 0,
+                              const std::string& adapter = "");
     ~Network();
     Network(Network&&) noexcept;
     Network& operator=(Network&&) noexcept;
@@ -280,7 +282,8 @@ public:
 
     // One safetensors file with a description inside. Written under a temporary name, then renamed.
     const Network& save(const std::string& file) const;
-    static Network load(const std::string& file, const std::string& backend = "", int threads = 0);
+    static Network load(const std::string& file, const std::string& backend = "", int threads = 0,
+                        const std::string& adapter = "");
 
     struct Impl;  // src/net/impl.hpp
 

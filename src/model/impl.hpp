@@ -36,6 +36,6 @@ nlohmann::ordered_json describe_model(const Model::Impl& model);
 
 // bytes: of the file. Everything in it is checked.
 std::unique_ptr<Model::Impl> read_model(std::string_view bytes, const std::string& file, const std::string& backend,
-                                        int threads);
+                                        int threads, const std::string& adapter = "");
 
 }  // namespace shunt

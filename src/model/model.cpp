@@ -18,8 +18,8 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-Model Model::load(const std::string& file, const std::string& backend, int threads) {
-    return Model(read_model(read_file(file), file, backend, threads));
+Model Model::load(const std::string& file, const std::string& backend, int threads, const std::string& adapter) {
+    return Model(read_model(read_file(file), file, backend, threads, adapter));
 }
 
 void Model::save(const std::string& file) const {

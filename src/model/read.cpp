@@ -178,7 +178,7 @@ DataMark read_mark(const JsonValue& value) {
 }  // namespace
 
 std::unique_ptr<Model::Impl> read_model(std::string_view bytes, const std::string& file, const std::string& backend,
-                                        int threads) {
+                                        int threads, const std::string& adapter) {
     auto content = read_safetensors(bytes, file);
     const auto json = read_description(content, file);
     const JsonValue description(json, file);
@@ -190,7 +190,7 @@ std::unique_ptr<Model::Impl> read_model(std::string_view bytes, const std::strin
     const auto stopped = read_stopped(description.at("stopped"));
     auto mark = read_mark(description.at("data"));
     // Last: a network is made of what was found right.
-    auto model = std::make_unique<Model::Impl>(Model::Impl{Network::from_state(state, backend, threads),
+    auto model = std::make_unique<Model::Impl>(Model::Impl{Network::from_state(state, backend, threads, adapter),
                                                            std::move(features), std::move(target), std::move(training),
                                                            std::move(history), stopped, std::move(mark)});
     if (model->network.n_out() != model->target.n_out()) {

@@ -226,8 +226,8 @@ Trained Model::train(const Table& table, const ModelOptions& options, TrainOptio
     if (validate != nullptr) prepared.dropped += prepare_validation(*validate, prepared);
 
     const auto layers = make_layers(options, prepared.target.n_out());
-    Network network(
-        {prepared.features.input(), layers, prepared.target.loss, options.seed, options.backend, options.threads});
+    Network network({prepared.features.input(), layers, prepared.target.loss, options.seed, options.backend,
+                     options.threads, options.adapter});
     check_outputs(network, prepared.target);
     const bool has_held = prepared.held.n > 0;
     train.validate = has_held ? &prepared.held : nullptr;

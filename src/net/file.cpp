@@ -183,11 +183,11 @@ const Network& Network::save(const std::string& file) const {
     return *this;
 }
 
-Network Network::load(const std::string& file, const std::string& backend, int threads) {
+Network Network::load(const std::string& file, const std::string& backend, int threads, const std::string& adapter) {
     auto content = read_safetensors(read_file(file), file);
     const auto description = read_description(content, file);
     const auto state = read_network(JsonValue(description, file), content);
-    return from_state(state, backend, threads);
+    return from_state(state, backend, threads, adapter);
 }
 
 }  // namespace shunt

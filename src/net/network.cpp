@@ -84,7 +84,7 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->seed = options.seed;
     impl_->layers = options.layers;
     impl_->opened_as = chosen_backend(options.backend);
-    impl_->backend_options = {.threads = options.threads};
+    impl_->backend_options = {.threads = options.threads, .adapter = options.adapter};
     impl_->backend = make_backend(impl_->opened_as, impl_->backend_options);
     impl_->random = Random(options.seed);
     impl_->build();
@@ -92,12 +92,13 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->initialise();
 }
 
-Network Network::from_state(const NetworkState& state, const std::string& backend, int threads) {
+Network Network::from_state(const NetworkState& state, const std::string& backend, int threads,
+                            const std::string& adapter) {
     if (state.version != 1) {
         throw Error(Fault::unsupported, "This network state has version " + std::to_string(state.version) +
                                             "; this program reads version 1.");
     }
-    Network net({state.input, state.layers, state.loss, state.seed, backend, threads});
+    Network net({state.input, state.layers, state.loss, state.seed, backend, threads, adapter});
     net.set_weights(state.weights);
     net.impl_->generation = 0;
     return net;

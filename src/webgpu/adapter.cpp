@@ -5,6 +5,9 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
+
+#include "shunt/error.hpp"
 
 namespace shunt::webgpu {
 namespace {
@@ -17,6 +20,15 @@ AdapterKind kind_of(WGPUAdapterType type) {
         default: return AdapterKind::other;
     }
 }
+
+// Those that kernels could use.
+constexpr std::pair<std::uint32_t, const char*> telling_features[] = {
+    {WGPUFeatureName_ShaderF16, "f16"},
+    {WGPUNativeFeature_Subgroup, "subgroups"},
+    {WGPUFeatureName_TimestampQuery, "timestamps"},
+    {WGPUNativeFeature_Immediates, "immediates"},
+    {WGPUNativeFeature_ShaderInt64, "int64"},
+};
 
 std::string lower(std::string_view s) {
     std::string result(s);
@@ -106,17 +118,41 @@ Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted) {
         if (found != adapters.end()) return {static_cast<int>(found - adapters.begin()), ""};
     }
     return {-1, "The only adapter, " + adapters.front().name + ", is a " +
-                    std::string(to_string(adapters.front().kind)) + " one, used only when SHUNT_ADAPTER names it."};
+                    std::string(to_string(adapters.front().kind)) +
+                    " one, used only when --adapter or SHUNT_ADAPTER names it."};
+}
+
+void require_card() {
+    const char* hidden = std::getenv("SHUNT_GPU");
+    if (hidden && std::string_view(hidden) == "off")
+        throw Error(Fault::no_gpu, "SHUNT_GPU=off hides the graphics card.");
+    if (!library().api) throw Error(Fault::no_gpu, library().reason);
+}
+
+ChosenAdapter choose_adapter(const std::string& given) {
+    require_card();
+    const char* named = std::getenv("SHUNT_ADAPTER");
+    Adapters all = find_adapters();
+    const Picked picked = pick(all.infos, given.empty() && named ? named : given);
+    if (picked.index < 0) throw Error(Fault::no_gpu, picked.reason);
+    const auto i = static_cast<std::size_t>(picked.index);
+    return {std::move(all.instance), std::move(all.handles[i]), std::move(all.infos[i]), picked.index};
 }
 
 Adapter facts_of(const AdapterInfo& info) {
-    return {info.name,
-            std::string(to_string(info.kind)),
-            info.driver,
-            info.limits.maxBufferSize,
-            info.limits.maxStorageBufferBindingSize,
-            info.limits.maxComputeWorkgroupStorageSize,
-            info.limits.maxComputeInvocationsPerWorkgroup};
+    Adapter facts{info.name,
+                  std::string(to_string(info.kind)),
+                  info.driver,
+                  info.limits.maxBufferSize,
+                  info.limits.maxStorageBufferBindingSize,
+                  info.limits.maxComputeWorkgroupStorageSize,
+                  info.limits.maxComputeInvocationsPerWorkgroup,
+                  info.limits.maxComputeWorkgroupsPerDimension,
+                  info.limits.maxStorageBuffersPerShaderStage};
+    for (const auto& [feature, name] : telling_features) {
+        if (info.has(feature)) facts.features.emplace_back(name);
+    }
+    return facts;
 }
 
 AdapterList describe_adapters() {
@@ -143,7 +179,7 @@ AdapterList describe_adapters() {
         } else if (wanted && *wanted) {
             a.reason = picked.reason;
         } else {
-            a.reason = "a software adapter is used only when SHUNT_ADAPTER names it";
+            a.reason = "a software adapter is used only when --adapter or SHUNT_ADAPTER names it";
         }
         list.adapters.push_back(std::move(a));
     }

@@ -42,6 +42,19 @@ struct Picked {
 };
 Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted);
 
+// Error no_gpu where SHUNT_GPU=off hides all cards, and where there is no library.
+void require_card();
+
+// The one to use, of those there are. Error no_gpu, with the reason, where there is none. `wanted`
+// empty: SHUNT_ADAPTER.
+struct ChosenAdapter {
+    Instance instance;
+    AdapterHandle handle;
+    AdapterInfo info;
+    int index = 0;
+};
+ChosenAdapter choose_adapter(const std::string& wanted);
+
 // What a program is told of one. `used` and `reason` are the caller's to say.
 Adapter facts_of(const AdapterInfo& info);
 

@@ -2,6 +2,7 @@
 #include "webgpu/api.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,7 @@ std::vector<std::string> candidates() {
         const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, error);
         if (!error) {  // beside this library or program, above it (the build's tests), as installed
             for (const char* place : {".", "..", "../lib", "../" SHUNT_LIBDIR}) {
-                paths.push_back((file.parent_path() / place / file_name).string());
+                paths.push_back((file.parent_path() / place / file_name).lexically_normal().string());
             }
         }
     }
@@ -57,6 +58,8 @@ Library load() {
                 "The WebGPU library " + path + " has no " + missing + ": another version than wgpu-native 29?";
         } else {
             result.api = &functions;
+            exchange_api(&functions);
+            pthread_atfork(nullptr, nullptr, [] { forks++; });
         }
         return result;
     }

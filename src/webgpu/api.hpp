@@ -7,6 +7,7 @@
 #include <webgpu.h>
 #include <wgpu.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace shunt::webgpu {
 
 // clang-format off
 #define SHUNT_WEBGPU_FUNCTIONS(X) \
-    X(CreateInstance) X(InstanceRelease) X(InstanceEnumerateAdapters) X(InstanceProcessEvents) \
+    X(CreateInstance) X(InstanceRelease) X(InstanceEnumerateAdapters) \
     X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterGetFeatures) \
     X(SupportedFeaturesFreeMembers) X(AdapterRequestDevice) X(AdapterRelease) X(DeviceGetLimits) \
     X(DeviceGetQueue) X(DevicePoll) X(DevicePushErrorScope) X(DevicePopErrorScope) X(DeviceCreateBuffer) \
@@ -44,17 +45,28 @@ struct Library {
 };
 const Library& library();
 
-// Only to be called where library().api exists.
+// The functions that everything calls: the library's, or those that a test has put in their place
+// (fault.hpp), which it gets back. Only to be called where library().api exists.
+inline std::atomic<const Api*> current_api = nullptr;
 inline const Api& api() {
-    return *library().api;
+    return *current_api.load(std::memory_order_relaxed);
+}
+inline const Api* exchange_api(const Api* other) {
+    return current_api.exchange(other);
 }
 
-// Owns one WebGPU object.
+// How many forks this process is away from the one that loaded the library.
+inline std::atomic<unsigned> forks = 0;
+
+// Owns one WebGPU object, in the process that made it. A child that released its parent's would hang
+// (Mesa waits for threads that are not there) or free what the parent uses.
 template <auto Release>
 struct Releaser {
+    unsigned born = forks.load(std::memory_order_relaxed);
+
     template <class Object>
     void operator()(Object* object) const {
-        (api().*Release)(object);
+        if (born == forks.load(std::memory_order_relaxed)) (api().*Release)(object);
     }
 };
 template <class Object, auto Release>

@@ -43,20 +43,20 @@ protected:
         run_write(to, std::span<const float>(std::vector<float>(values.begin(), values.end())));
     }
     void run_write(const Tensor& to, std::span<const float> values) override {
-        card_.recorder().write(block(to), to.offset * 4, std::as_bytes(values));
+        send(to, std::as_bytes(values));
     }
     void run_write(const Tensor& to, std::span<const std::uint32_t> values) override {
-        card_.recorder().write(block(to), to.offset * 4, std::as_bytes(values));
+        send(to, std::as_bytes(values));
     }
 
     std::vector<double> run_read(const Tensor& t) override {
         if (t.type == Type::u32) {
             std::vector<std::uint32_t> values(t.size());
-            card_.recorder().read(block(t), t.offset * 4, std::as_writable_bytes(std::span(values)));
+            receive(t, std::as_writable_bytes(std::span(values)));
             return {values.begin(), values.end()};
         }
         std::vector<float> values(t.size());
-        card_.recorder().read(block(t), t.offset * 4, std::as_writable_bytes(std::span(values)));
+        receive(t, std::as_writable_bytes(std::span(values)));
         return {values.begin(), values.end()};
     }
 
@@ -171,6 +171,13 @@ protected:
     }
 
 private:
+    void send(const Tensor& to, std::span<const std::byte> bytes) {
+        card_.with_memory([&] { card_.recorder().write(block(to), to.offset * 4, bytes); });
+    }
+    void receive(const Tensor& from, std::span<std::byte> bytes) {
+        card_.with_memory([&] { card_.recorder().read(block(from), from.offset * 4, bytes); });
+    }
+
     static Tensor as_matrix(const Tensor& t) {
         return t.view(0, {t.rows(), t.cols()});
     }
@@ -302,7 +309,9 @@ void Gpu::run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions&
 
 }  // namespace
 
-std::shared_ptr<Backend> make_gpu(const BackendOptions&, const DeviceOptions& device) {
+std::shared_ptr<Backend> make_gpu(const BackendOptions& options, const DeviceOptions& given) {
+    DeviceOptions device = given;
+    if (device.adapter.empty()) device.adapter = options.adapter;
     return std::make_shared<Gpu>(device);
 }
 

@@ -1,8 +1,6 @@
 // Opening a device, and everything that can go wrong with one.
 #include "webgpu/device.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -19,14 +17,33 @@ std::string environment(const char* name) {
     return value ? value : "";
 }
 
-// The devices that are open, by adapter; those of a parent process are left alone in its child.
+// The devices that are open, until the process ends: opening costs up to a second, and a program may
+// make its networks one after the other. Those of a parent process are left alone in its child; those
+// of other functions (tests) end with their last user.
 struct Open {
+    struct Entry {
+        const Api* functions;
+        bool checked;
+        std::string wanted;  // which of the adapters, in the opener's words
+        int index;           // and by its place
+        std::weak_ptr<Device> device;
+        std::shared_ptr<Device> kept;
+    };
     std::mutex mutex;
-    pid_t owner = 0;
-    std::map<std::pair<int, bool>, std::weak_ptr<Device>> devices;
+    unsigned born = 0;
+    std::vector<Entry> entries;
+
+    template <typename Same>
+    std::shared_ptr<Device> find(bool checked, const Same& same) const {
+        for (const Entry& entry : entries) {
+            if (entry.functions != &api() || entry.checked != checked || !same(entry)) continue;
+            if (std::shared_ptr<Device> device = entry.device.lock(); device && device->usable()) return device;
+        }
+        return nullptr;
+    }
 };
 Open& open_devices() {
-    static Open all;
+    static Open& all = *new Open;  // never destroyed: at exit the drivers may be gone before
     return all;
 }
 
@@ -36,33 +53,37 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     DeviceOptions options = given;
     if (options.adapter.empty()) options.adapter = environment("SHUNT_ADAPTER");
     if (environment("SHUNT_CHECKED") == "1") options.checked = true;
-    if (environment("SHUNT_GPU") == "off") throw Error(Fault::no_gpu, "SHUNT_GPU=off hides the graphics card.");
-    if (!library().api) throw Error(Fault::no_gpu, library().reason);
+    require_card();
     Open& all = open_devices();
     const std::lock_guard lock(all.mutex);
-    if (all.owner != getpid()) {
-        all.devices.clear();
-        all.owner = getpid();
+    if (std::exchange(all.born, forks) != forks) all.entries.clear();
+    const bool shared = !options.limits;
+    std::shared_ptr<Device> device;
+    const auto by_name = [&](const Open::Entry& entry) { return entry.wanted == options.adapter; };
+    if (shared && (device = all.find(options.checked, by_name))) return device;  // asks no driver
+    ChosenAdapter chosen = choose_adapter(options.adapter);
+    const auto by_index = [&](const Open::Entry& entry) { return entry.index == chosen.index; };
+    if (shared && (device = all.find(options.checked, by_index))) return device;
+    device.reset(new Device);
+    device->instance_ = std::move(chosen.instance);
+    device->adapter_info_ = std::move(chosen.info);
+    device->open_on(std::move(chosen.handle), options);
+    if (shared) {
+        std::erase_if(all.entries, [](const Open::Entry& entry) {
+            const std::shared_ptr<Device> open = entry.device.lock();
+            return !open || !open->usable();
+        });
+        const bool keep = &api() == library().api;
+        all.entries.push_back(
+            {&api(), options.checked, options.adapter, chosen.index, device, keep ? device : nullptr});
     }
-    Adapters adapters = find_adapters();
-    const Picked picked = pick(adapters.infos, options.adapter);
-    if (picked.index < 0) throw Error(Fault::no_gpu, picked.reason);
-    std::weak_ptr<Device>& slot = all.devices[{picked.index, options.checked}];
-    if (!options.limits) {
-        const std::shared_ptr<Device> shared = slot.lock();
-        if (shared && shared->reports_->lost.empty()) return shared;
-    }
-    std::shared_ptr<Device> device(new Device);
-    device->instance_ = std::move(adapters.instance);
-    device->adapter_info_ = adapters.infos[static_cast<std::size_t>(picked.index)];
-    device->open_on(std::move(adapters.handles[static_cast<std::size_t>(picked.index)]), options);
-    if (!options.limits) slot = device;
     return device;
 }
 
 void Device::open_on(AdapterHandle adapter, const DeviceOptions& options) {
     adapter_ = std::move(adapter);
     checked_shaders_ = options.checked;
+    deadline_ = options.deadline;
     limits_ = adapter_info_.limits;
     limits_.nextInChain = nullptr;
     if (options.limits) options.limits(limits_);
@@ -95,11 +116,10 @@ void Device::open_on(AdapterHandle adapter, const DeviceOptions& options) {
                                                     void* user, void*) {
         Reports& r = **static_cast<std::shared_ptr<Reports>*>(user);
         const std::lock_guard lock(r.mutex);
-        if (r.lost.empty()) r.lost = "The graphics card was lost: " + text(message);
+        if (!r.gone) r.gone.emplace(Fault::device_lost, "The graphics card was lost: " + text(message));
         r.any = true;
     };
-    api().AdapterRequestDevice(adapter_.get(), &descriptor, on_device);
-    api().InstanceProcessEvents(instance_.get());
+    api().AdapterRequestDevice(adapter_.get(), &descriptor, on_device);  // wgpu-native answers within the call
     if (!answer.device) {
         throw Error(Fault::gpu_broken, "The adapter " + adapter_info_.name + " gives no device: " + answer.message);
     }
@@ -109,13 +129,35 @@ void Device::open_on(AdapterHandle adapter, const DeviceOptions& options) {
     if (api().DeviceGetLimits(device_.get(), &got) == WGPUStatus_Success) limits_ = got;
 }
 
-Device::~Device() = default;
+// Releasing the queue waits for the card's work, and after six seconds without an end wgpu-core panics:
+// a card that hangs is kept.
+Device::~Device() {
+    const std::lock_guard lock(reports_->mutex);
+    if (!reports_->gone || reports_->gone->fault() != Fault::timed_out) return;
+    static_cast<void>(queue_.release());
+    static_cast<void>(device_.release());
+}
 
 void Device::check() {
+    if (born_ != forks) {
+        throw Error(Fault::device_lost, "The graphics card " + adapter_info_.name +
+                                            " was opened before a fork, and is the parent's alone: this process has "
+                                            "to open it for itself.");
+    }
     if (!reports_->any.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(reports_->mutex);
-    if (!reports_->lost.empty()) throw Error(Fault::device_lost, reports_->lost);
+    if (reports_->gone) throw *reports_->gone;
     if (!reports_->error.empty()) throw Error(Fault::gpu_broken, std::exchange(reports_->error, {}));
+}
+
+bool Device::usable() const {
+    const std::lock_guard lock(reports_->mutex);
+    return !reports_->gone;
+}
+
+Counters Device::made() const {
+    const std::lock_guard lock(mutex_);
+    return made_;
 }
 
 void Device::checked(std::string_view doing, const std::function<void()>& make) {
@@ -137,15 +179,18 @@ void Device::checked(std::string_view doing, const std::function<void()>& make) 
         on_pop.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* user, void*) {
             if (type != WGPUErrorType_NoError) *static_cast<std::string*>(user) += text(message);
         };
-        api().DevicePopErrorScope(device_.get(), on_pop);
+        api().DevicePopErrorScope(device_.get(), on_pop);  // wgpu-native answers within the call
     }
-    api().InstanceProcessEvents(instance_.get());
     if (thrown) std::rethrow_exception(thrown);
     if (messages.empty()) return check();
     // wgpu-native reports a full card as a validation error.
     const bool memory =
         messages.find("Not enough memory") != messages.npos || messages.find("out of memory") != messages.npos;
-    throw Error(memory ? Fault::out_of_memory : Fault::gpu_broken, messages).during(doing);
+    if (memory) {
+        throw Error(Fault::out_of_memory, "The graphics card " + adapter_info_.name + " has not enough memory left.")
+            .during(doing);
+    }
+    throw Error(Fault::gpu_broken, messages).during(doing);
 }
 
 Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
@@ -160,7 +205,23 @@ Buffer Device::make_buffer(std::uint64_t bytes, WGPUBufferUsage usage) {
     Buffer buffer;
     checked("making a buffer of " + std::to_string(bytes) + " bytes",
             [&] { buffer.reset(api().DeviceCreateBuffer(device_.get(), &descriptor)); });
+    const std::lock_guard lock(mutex_);
+    made_.buffers++;
+    made_.bytes += bytes;
     return buffer;
+}
+
+BindGroup Device::make_bind_group(const Kernel& kernel, std::span<const WGPUBindGroupEntry> entries) {
+    WGPUBindGroupDescriptor descriptor = {};
+    descriptor.layout = kernel.layout.get();
+    descriptor.entryCount = entries.size();
+    descriptor.entries = entries.data();
+    BindGroup group;
+    checked("binding buffers to the kernel '" + kernel.name + "'",
+            [&] { group.reset(api().DeviceCreateBindGroup(device_.get(), &descriptor)); });
+    const std::lock_guard lock(mutex_);
+    made_.bind_groups++;
+    return group;
 }
 
 Kernel Device::compile(const KernelSource& source, const Bindings& bindings, bool with_checks) {
@@ -221,28 +282,35 @@ const Kernel& Device::cached(const KernelSource& source, const Bindings& binding
     }
     Kernel made = compile(source, bindings, with_checks);
     const std::lock_guard lock(mutex_);
+    made_.pipelines++;
     made.id = kernels_.size() + 1;
     return kernels_.emplace(key, std::move(made)).first->second;
 }
 
-void Device::submit(WGPUCommandBuffer commands) {
-    check();  // submitting to a lost device aborts the process
+void Device::submit(WGPUCommandBuffer commands, const WGPUQueueWorkDoneCallbackInfo& on_done) {
     const std::lock_guard lock(mutex_);
+    check();  // submitting to a lost device aborts the process
     api().QueueSubmit(queue_.get(), 1, &commands);
+    api().QueueOnSubmittedWorkDone(queue_.get(), on_done);
 }
 
 void Device::wait(const std::atomic<bool>& done, std::string_view for_what) {
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();
     for (int turn = 0; !done; turn++) {
+        check();  // polling a lost device aborts the process
         api().DevicePoll(device_.get(), false, nullptr);
         if (done) break;
-        check();
         const auto waited = clock::now() - start;
-        if (waited > deadline) {
-            throw Error(Fault::timed_out, "The graphics card " + adapter_info_.name + " has not answered for " +
-                                              std::to_string(deadline.count()) + " ms. - While " +
-                                              std::string(for_what) + ".");
+        if (waited > deadline_) {
+            const std::lock_guard lock(reports_->mutex);
+            if (!reports_->gone) {
+                reports_->gone.emplace(Fault::timed_out, "The graphics card " + adapter_info_.name +
+                                                             " has not answered for " +
+                                                             std::to_string(deadline_.count()) + " ms.");
+            }
+            reports_->any = true;
+            throw reports_->gone->during(for_what);
         }
         // A short spin, then sleeps that grow: most waits are for tens of microseconds.
         if (waited > std::chrono::milliseconds(1))

@@ -11,6 +11,15 @@ Launcher::Launcher(const DeviceOptions& options)
     most_values_ = (std::min<std::uint64_t>(limits.maxStorageBufferBindingSize, limits.maxBufferSize) - align_) / 4;
 }
 
+std::shared_ptr<Storage> Launcher::storage(std::uint64_t values) {
+    return with_memory([&] { return std::make_shared<Values>(pool_, values * 4); });
+}
+
+void Launcher::give_up_idle() {
+    recorder_.forget();  // bind groups keep their buffers
+    pool_->clear();
+}
+
 const Kernel& Launcher::kernel(std::string_view name) {
     const auto found = kernels_.find(name);
     if (found != kernels_.end()) return *found->second;

@@ -31,7 +31,19 @@ public:
     const WGPULimits& limits() const { return device_->limits(); }
 
     Tensor empty(Shape shape, Type type = Type::f32) { return {shape, type, 0, storage(shape.size())}; }
-    std::shared_ptr<Storage> storage(std::uint64_t values) { return std::make_shared<Values>(pool_, values * 4); }
+    std::shared_ptr<Storage> storage(std::uint64_t values);
+
+    // Runs `work`, and where memory is refused once more, after everything idle was given up.
+    template <typename Work>
+    auto with_memory(const Work& work) {
+        try {
+            return work();
+        } catch (const Error& error) {
+            if (error.fault() != Fault::out_of_memory) throw;
+        }
+        give_up_idle();
+        return work();
+    }
 
     // Compiled at the first call; `text` follows common.wgsl.
     const Kernel& made_kernel(std::string_view name, std::string_view text);
@@ -69,6 +81,7 @@ public:
     void copy(const Tensor& from, const Tensor& to);
 
 private:
+    void give_up_idle();
     const Kernel& kernel(std::string_view name);
     std::uint64_t rows_each(std::uint64_t n, std::uint64_t cols) const;
 

@@ -237,7 +237,8 @@ void Buffer::read_to(std::span<std::byte> to, Type type) const {
     if (typed_ && type != tensor_.type) {
         refuse("A buffer of " + name_of(tensor_.type) + " values cannot be read as " + name_of(type) + ".");
     }
-    if (!to.empty()) card_of(backend_).recorder().read(block(tensor_), tensor_.offset * 4, to);
+    Launcher& card = card_of(backend_);
+    if (!to.empty()) card.with_memory([&] { card.recorder().read(block(tensor_), tensor_.offset * 4, to); });
 }
 
 void Buffer::write_from(std::span<const std::byte> from, Type type) {
@@ -248,7 +249,8 @@ void Buffer::write_from(std::span<const std::byte> from, Type type) {
         refuse("A buffer of " + std::to_string(bytes()) + " bytes cannot be written with " +
                std::to_string(from.size()) + ".");
     }
-    if (!from.empty()) card_of(backend_).recorder().write(block(tensor_), tensor_.offset * 4, from);
+    Launcher& card = card_of(backend_);
+    if (!from.empty()) card.with_memory([&] { card.recorder().write(block(tensor_), tensor_.offset * 4, from); });
 }
 
 void Buffer::write(std::span<const float> values) {
@@ -275,8 +277,8 @@ Gpu of(const Network& network) {
            ", not on a graphics card: make it with the backend gpu.");
 }
 
-Gpu open(const OpenOptions& options) {
-    return of(make_gpu({}, {.adapter = options.adapter}));
+Gpu open(const BackendOptions& options) {
+    return of(make_gpu(options));
 }
 
 }  // namespace shunt::gpu

@@ -16,14 +16,6 @@ std::uint64_t capacity(std::uint64_t bytes) {
 
 }  // namespace
 
-Block Pool::make(std::uint64_t bytes) {
-    Block block{
-        device_->make_buffer(bytes, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst),
-        ++last_id_, bytes};
-    bytes_made_ += bytes;
-    return block;
-}
-
 Block Pool::take(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     const std::uint64_t size = std::min(capacity(bytes), std::max(bytes, device_->limits().maxBufferSize / 4 * 4));
@@ -33,13 +25,13 @@ Block Pool::take(std::uint64_t bytes) {
         blocks.pop_back();
         return block;
     }
-    try {
-        return make(size);
-    } catch (const Error& error) {
-        if (error.fault() != Fault::out_of_memory) throw;
-        idle_.clear();  // what pending work still reads stays alive in its bind groups
-        return make(size);
-    }
+    return {device_->make_buffer(size, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst),
+            ++last_id_, size};
+}
+
+void Pool::clear() {
+    const std::lock_guard lock(mutex_);
+    idle_.clear();
 }
 
 void Pool::give_back(Block block) noexcept {

@@ -23,18 +23,15 @@ class Pool {
 public:
     explicit Pool(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
-    Block take(std::uint64_t bytes);  // out_of_memory, after idle blocks were given up
+    Block take(std::uint64_t bytes);  // out_of_memory
     void give_back(Block block) noexcept;
-
-    std::uint64_t bytes_made() const { return bytes_made_; }  // of all blocks ever made
+    void clear();  // releases what is idle
 
 private:
-    Block make(std::uint64_t bytes);
-
     std::shared_ptr<Device> device_;
     std::mutex mutex_;
     std::map<std::uint64_t, std::vector<Block>> idle_;
-    std::uint64_t last_id_ = 0, bytes_made_ = 0;
+    std::uint64_t last_id_ = 0;
 };
 
 // Where a tensor of the gpu backend keeps its values.

@@ -59,14 +59,7 @@ WGPUBindGroup Recorder::bind_group(const Kernel& kernel, std::span<const Slice> 
     last.buffer = params_buffer_.get();
     last.size = most_params;
     entries.push_back(last);
-    WGPUBindGroupDescriptor descriptor = {};
-    descriptor.layout = kernel.layout.get();
-    descriptor.entryCount = entries.size();
-    descriptor.entries = entries.data();
-    BindGroup group;
-    device_->checked("binding buffers to the kernel '" + kernel.name + "'",
-                     [&] { group.reset(api().DeviceCreateBindGroup(device_->handle(), &descriptor)); });
-    return groups_.emplace(key, std::move(group)).first->second.get();
+    return groups_.emplace(key, device_->make_bind_group(kernel, entries)).first->second.get();
 }
 
 void Recorder::append(const Kernel& kernel, std::span<const Slice> slices, std::span<const std::byte> params,
@@ -80,8 +73,9 @@ void Recorder::append(const Kernel& kernel, std::span<const Slice> slices, std::
 }
 
 CommandBuffer Recorder::encode(const std::function<void(WGPUCommandEncoder)>& after) {
+    if (failed_) throw *failed_;
     CommandBuffer commands;
-    device_->checked("recording " + std::to_string(pending_.size()) + " dispatches", [&] {
+    const auto record = [&] {
         if (!pending_.empty()) {
             api().QueueWriteBuffer(device_->queue(), params_buffer_.get(), 0, params_.data(), params_.size());
         }
@@ -98,24 +92,33 @@ CommandBuffer Recorder::encode(const std::function<void(WGPUCommandEncoder)>& af
         }
         if (after) after(encoder.get());
         commands.reset(api().CommandEncoderFinish(encoder.get(), nullptr));
-    });
+    };
+    try {
+        device_->checked("recording " + std::to_string(pending_.size()) + " dispatches", record);
+    } catch (const Error& error) {
+        // Memory may be there the next time. Anything else stays wrong, and whoever goes on would
+        // read what was never computed.
+        if (error.fault() != Fault::out_of_memory) failed_ = error;
+        throw;
+    }
     return commands;
 }
 
 void Recorder::send(CommandBuffer commands) {
-    device_->submit(commands.get());
     auto flight = std::make_shared<Flight>();
     flight->sent_at = now();
     flight->dispatches = pending_.size();
     WGPUQueueWorkDoneCallbackInfo on_done = {};
     on_done.mode = WGPUCallbackMode_AllowProcessEvents;
-    on_done.userdata1 = new std::shared_ptr<Flight>(flight);
+    auto for_callback = std::make_unique<std::shared_ptr<Flight>>(flight);
+    on_done.userdata1 = for_callback.get();
     on_done.callback = [](WGPUQueueWorkDoneStatus, WGPUStringView, void* user, void*) {
         const std::unique_ptr<std::shared_ptr<Flight>> kept(static_cast<std::shared_ptr<Flight>*>(user));
         (*kept)->finished_at = now();
         (*kept)->done = true;
     };
-    api().QueueOnSubmittedWorkDone(device_->queue(), on_done);
+    device_->submit(commands.get(), on_done);
+    static_cast<void>(for_callback.release());
     flights_.push_back(std::move(flight));
     submissions_++;
     dispatches_ += pending_.size();
@@ -126,6 +129,7 @@ void Recorder::send(CommandBuffer commands) {
 void Recorder::wait_for_oldest() {
     const std::shared_ptr<Flight> flight = flights_.front();
     device_->wait(flight->done, "running " + std::to_string(flight->dispatches) + " dispatches");
+    device_->check();  // work of a card that was lost counts as done too
     flights_.pop_front();
     // A submission shall take tens of milliseconds: long enough for its own cost to vanish, short
     // enough for a driver's watchdog and for Ctrl-C.
@@ -138,13 +142,12 @@ void Recorder::wait_for_oldest() {
 void Recorder::submit() {
     if (pending_.empty()) return;
     while (flights_.size() >= 2) wait_for_oldest();
-    try {
-        send(encode({}));
-    } catch (...) {
-        pending_.clear();
-        params_.clear();
-        throw;
-    }
+    send(encode({}));
+}
+
+void Recorder::forget() {
+    finish();  // what is pending or on its way uses the bind groups
+    groups_.clear();
 }
 
 void Recorder::finish() {

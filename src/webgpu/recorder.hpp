@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -46,6 +47,7 @@ public:
     void read(const Block& from, std::uint64_t offset, std::span<std::byte> bytes);  // waits
     void submit();
     void finish();  // submits and waits
+    void forget();  // the same, and lets go of all buffers
 
     static constexpr std::size_t most_slices = 8;  // WebGPU promises as many storage buffers, and no more
 
@@ -92,6 +94,7 @@ private:
         std::size_t dispatches = 0;
     };
     std::deque<std::shared_ptr<Flight>> flights_;
+    std::optional<Error> failed_;
     std::int64_t last_finished_ = 0;
     std::uint64_t dispatches_ = 0, submissions_ = 0;
 };

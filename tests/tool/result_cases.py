@@ -268,22 +268,3 @@ class Info(ToolTest):
     def test_many_columns_stay_readable(self):
         self.file("x.npy", npy([0.0] * 800, (1, 800)))
         self.assertLess(len(self.works("info", "x.npy").out.splitlines()), 50)
-
-
-class Devices(ToolTest):
-    def test_lists_the_backends_with_the_reason(self):
-        out = self.works("devices").out
-        for words in ("cpu", "plain", "gpu", "Graphics adapters"):
-            self.assertIn(words, out)
-
-    def test_as_json(self):
-        out = self.works("devices", "--json", SHUNT_GPU="off").json
-        backends = {b["name"]: b for b in out["backends"]}
-        self.assertTrue(backends["plain"]["available"])
-        self.assertFalse(backends["gpu"]["available"])
-        self.assertTrue(backends["gpu"]["reason"])
-
-    def test_a_missing_webgpu_library_is_no_card_and_everything_else_works(self):
-        out = self.works("devices", SHUNT_WEBGPU_LIBRARY="/nowhere/libwgpu_native.so").out
-        self.assertIn("/nowhere/libwgpu_native.so", out)
-        self.assertIn("none", out)

@@ -5,7 +5,7 @@ from support import ToolTest
 COMMANDS = ("train", "predict", "evaluate", "info", "devices")
 TRAIN_OPTIONS = """--target --features --layers --hidden --activation --loss --scale --backend --epochs --batch
     --optimizer --lr --momentum --weight-decay --lr-decay --patience --min-delta --target-loss --seed --validate
-    --validate-labels --labels --hold-out --threads --drop --categorical --missing --unknown --tokens
+    --validate-labels --labels --hold-out --threads --adapter --drop --categorical --missing --unknown --tokens
     --sample-weights --header --no-header --output --history --json --quiet --help""".split()
 
 
@@ -31,7 +31,7 @@ class Help(ToolTest):
         listed = [w for w in words if w.startswith("--")]
         for option in TRAIN_OPTIONS:
             self.assertIn(option, listed)
-        for later in ("--checkpoint", "--resume", "--report", "--adapter", "--from"):
+        for later in ("--checkpoint", "--resume", "--report", "--from"):
             self.assertNotIn(later, listed)
             self.refused_usage("train", "xor.csv", "--target", "y", later, "x", says=later)
 
@@ -114,6 +114,12 @@ class Usage(ToolTest):
         self.train("--momentum", "0.5", says="sgd")
         self.train("--min-delta", "0.5", says="--patience")
         self.refused_usage("train", "xor.csv", "--target", "a,b", "--loss", "softmax", says="one target")
+
+    def test_an_adapter_is_for_a_backend_that_has_one(self):
+        for backend in ("cpu", "plain"):
+            self.train("--backend", backend, "--adapter", "0", says=("--adapter", backend))
+            self.refused_usage("predict", "m", "xor.csv", "--backend", backend, "--adapter", "0", says="--adapter")
+        self.refused(1, "train", "xor.csv", "--target", "y", "--adapter", "0", says=("adapter '0'", "plain", "gpu and auto"))
 
     def test_results_do_not_replace_their_sources(self):
         self.train("-o", "xor.csv", says="xor.csv")
