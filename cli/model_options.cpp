@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "print.hpp"
 #include "shunt/backend.hpp"
 
 namespace shunt::cli {
@@ -37,6 +38,13 @@ void check(const CommandLine& line, const ModelCommand& c) {
     if (c.model.empty()) line.refuse_usage("MODEL and DATA are missing.");
     if (c.data.empty()) line.refuse_usage("DATA, a table, is missing.");
     read_options(line, c.reading);
+}
+
+Model load_model(const ModelCommand& c) {
+    Model model = Model::load(c.model, c.backend, c.threads);
+    const auto& settled = model.network().settled();
+    if (settled && !settled->failure.empty()) note("shunt: note: " + one_line(settled->failure) + "\n");
+    return model;
 }
 
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& c, const Model& model) {

@@ -20,6 +20,9 @@ void add_model_options(CommandLine& line, ModelCommand& command);
 void add_backend_options(CommandLine& line, std::string& backend, int& threads);  // of train too
 void check(const CommandLine& line, const ModelCommand& command);                 // throws Usage
 
+// Tells where the backend that the model had settled on does not work here.
+Model load_model(const ModelCommand& command);
+
 // The options to read its table with: numbers are categories where the model takes them so.
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& command, const Model& model);
 

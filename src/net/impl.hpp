@@ -32,6 +32,8 @@ struct Network::Impl {
     double seed = 1;
     std::vector<Layer> layers;
     std::shared_ptr<Backend> backend;
+    BackendOptions backend_options;
+    bool is_auto = false;
     Random random;
 
     std::vector<Stage> stages;
@@ -49,6 +51,15 @@ struct Network::Impl {
     std::uint64_t generation = 0;
     std::vector<Epoch> history;
 
+    std::optional<Settled> settled;
+    std::string settled_on;
+
+    // On a card, for what the CPU answers faster (answer.cpp): the same network there.
+    std::unique_ptr<Impl> twin;
+    std::optional<std::uint64_t> twin_generation;  // of the weights that it has
+    std::size_t rows_on_cpu = 0;
+    bool rows_on_cpu_measured = false;
+
     void build();       // stages and params from layers; refuses what does not fit together
     void initialise();  // draws the initial weights
     void place();       // offsets and the two tensors
@@ -57,6 +68,12 @@ struct Network::Impl {
     Tensor gradient(std::size_t param) const { return gradients.view(offsets[param], params[param].shape); }
     Weights read(const Tensor& all) const;
     void write(const Weights& weights);
+
+    // Places the network on another backend. Where that fails it stays where it is.
+    void move_to(std::shared_ptr<Backend> to, const Weights& weights);
+    void start_on(const std::string& remembered);  // a backend that "auto" settled on before it was saved
+
+    Impl& answering(const Samples& samples);  // this one or its twin
 
     std::size_t n_in() const;
     Data upload_inputs(const Samples& samples) const;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 #include "net/impl.hpp"
 #include "net/samples.hpp"
@@ -76,7 +77,10 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->loss = options.loss;
     impl_->seed = options.seed;
     impl_->layers = options.layers;
-    impl_->backend = make_backend(chosen_backend(options.backend), {.threads = options.threads});
+    const std::string backend = chosen_backend(options.backend);
+    impl_->is_auto = backend == "auto";
+    impl_->backend_options = {.threads = options.threads};
+    impl_->backend = make_backend(backend, impl_->backend_options);
     impl_->random = Random(options.seed);
     impl_->build();
     impl_->place();
@@ -90,6 +94,8 @@ Network Network::from_state(const NetworkState& state, const std::string& backen
     }
     Network net({state.input, state.layers, state.loss, state.seed, backend, threads});
     net.set_weights(state.weights);
+    net.impl_->settled_on = state.settled_on;
+    if (net.impl_->is_auto) net.impl_->start_on(state.settled_on);
     net.impl_->generation = 0;
     return net;
 }
@@ -111,7 +117,8 @@ double Network::backprop(const Samples& samples) {
 
 std::vector<double> Network::forward_all(const Samples& samples) const {
     check_inputs(samples, impl_->input);
-    return impl_->forward_all(impl_->upload_inputs(samples));
+    const Impl& on = impl_->answering(samples);
+    return on.forward_all(on.upload_inputs(samples));
 }
 
 std::vector<double> Network::predict_all(const Samples& samples) const {
@@ -170,7 +177,9 @@ double Network::accuracy(const Samples& samples) const {
 double Network::loss(const Samples& samples) const {
     check_inputs(samples, impl_->input);
     check_answers(samples, impl_->loss, impl_->n_out);
-    return samples.n == 0 ? 0 : impl_->summed_loss(impl_->upload(samples));
+    if (samples.n == 0) return 0;
+    const Impl& on = impl_->answering(samples);
+    return on.summed_loss(on.upload(samples));
 }
 
 std::size_t Network::n_in() const {
@@ -209,6 +218,12 @@ std::uint64_t Network::generation() const {
 const std::vector<Epoch>& Network::history() const {
     return impl_->history;
 }
+const std::optional<Settled>& Network::settled() const {
+    return impl_->settled;
+}
+const std::string& Network::settled_on() const {
+    return impl_->settled_on;
+}
 
 std::size_t Network::n_params() const {
     std::size_t n = 0;
@@ -236,7 +251,20 @@ Network& Network::set_weights(const Weights& weights) {
 }
 
 NetworkState Network::state() const {
-    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights()};
+    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights(), impl_->settled_on};
+}
+
+void Network::Impl::move_to(std::shared_ptr<Backend> to, const Weights& weights) {
+    const auto before = std::tuple(backend, values, gradients);
+    try {
+        backend = std::move(to);
+        place();
+        write(weights);
+    } catch (...) {
+        std::tie(backend, values, gradients) = before;
+        throw;
+    }
+    generation++;
 }
 
 std::vector<std::string> freeze_weights(const Weights& weights) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "net/auto.hpp"
 #include "net/impl.hpp"
 #include "net/samples.hpp"
 
@@ -22,6 +23,8 @@ void check(const TrainOptions& o) {
     if (o.patience && *o.patience < 0)
         refuse("patience must be 0 or more; given is " + std::to_string(*o.patience) + ".");
     if (o.target_loss && std::isnan(*o.target_loss)) refuse("target_loss must be a number.");
+    if (!(o.settle.worth >= 0) || !(o.settle.budget >= 0) || o.settle.warm_up < 0 || o.settle.timed < 1)
+        refuse("Settling needs worth, budget and warm_up of 0 or more, and timed of 1 or more.");
 }
 
 // One call of train.
@@ -181,6 +184,12 @@ TrainResult Network::train(const Samples& samples, const TrainOptions& options) 
             throw error.during("checking the validation samples");
         }
     }
+    // Weights that are put back (the best ones, those before an epoch that diverged) count no generation.
+    struct Forget {
+        Impl& net;
+        ~Forget() { net.twin_generation.reset(); }
+    } const forget{*impl_};
+    if (impl_->is_auto && options.epochs > 0) settle(*impl_, samples, options);
     TrainResult result = Run(*impl_, samples, options)();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
