@@ -128,7 +128,7 @@ struct SettleOptions {
 struct Settled {
     std::string backend;
     std::int64_t n = 0, batch = 0, steps = 0;        // the work: samples, and steps of the whole run
-    std::map<std::string, double> seconds_per_step;  // of those measured; at most that, where one step was enough
+    std::map<std::string, double> seconds_per_step;  // of those measured; from a single step, where that was enough
     bool from_memory = false;                        // measured by an earlier run
     std::string why;                                 // a sentence: what was measured, or why nothing was
     std::string failure;                             // what a backend said that is there and does not work

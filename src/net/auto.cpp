@@ -105,7 +105,7 @@ public:
             try {
                 leaving_no_trace([&] { measure(); });
             } catch (const Error& error) {
-                if (net_.backend->name() == "cpu" || !of_a_card(error)) throw;
+                if (weights_.empty() || result_.backend == "cpu" || !of_a_card(error)) throw;
                 retreat(error);
             }
         }
@@ -132,16 +132,16 @@ private:
     template <typename Work>
     void leaving_no_trace(const Work& work) {
         weights_ = net_.read(net_.values);
-        const std::uint64_t generation = net_.generation;
+        generation_ = net_.generation;
         const std::shared_ptr<Backend> before = net_.backend;
         try {
             work();
         } catch (...) {
             net_.move_to(before, weights_);
-            net_.generation = generation;
+            net_.generation = generation_;
             throw;
         }
-        net_.generation = generation;
+        net_.generation = generation_;
     }
 
     static bool of_a_card(const Error& error) {
@@ -152,9 +152,8 @@ private:
     // From a card that fails where the network already was.
     void retreat(const Error& error) {
         leave_out(result_.backend, error);
-        const std::uint64_t generation = net_.generation;
         net_.move_to(world_.open("cpu", net_.backend_options), weights_);
-        net_.generation = generation;
+        net_.generation = generation_;
         result_.why = result_.failure + " Training goes on on cpu.";
         result_.backend = "cpu";
     }
@@ -186,7 +185,7 @@ private:
         }
         sides_.push_back(here);
         if (whole(here) >= o_.settle.worth) return false;
-        result_.why = here.name + " needs " + (short_for_sure ? "at most " : "about ") + in_words(whole(here)) +
+        result_.why = here.name + " needs about " + in_words(whole(here)) +
                       " for this run, too little to look for a faster backend.";
         return true;
     }
@@ -366,6 +365,7 @@ private:
     decide::TrainingWork work_;
     Settled result_;
     Weights weights_;
+    std::uint64_t generation_ = 0;
     std::vector<Side> sides_;          // the first one is where the network was
     std::vector<std::string> asides_;  // why others are not among them
 };
