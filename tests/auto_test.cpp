@@ -180,7 +180,7 @@ TEST_CASE("auto: a run below worth stays after one step, and no card is opened")
     CHECK(theatre.events == Events{"cpu step"});
     CHECK(s.backend == "cpu");
     CHECK(s.steps == 76);
-    CHECK(s.why == "cpu needs about 380 ms for this run, too little to look for a faster backend.");
+    CHECK(s.why == "By its first steps cpu needs about 380 ms for this run, too little to look for a faster backend.");
     CHECK(!std::filesystem::exists(decide::measured_file()));
 }
 

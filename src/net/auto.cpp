@@ -185,8 +185,8 @@ private:
         }
         sides_.push_back(here);
         if (whole(here) >= o_.settle.worth) return false;
-        result_.why = here.name + " needs about " + in_words(whole(here)) +
-                      " for this run, too little to look for a faster backend.";
+        result_.why = (short_for_sure ? "By its first steps " : "") + here.name + " needs about " +
+                      in_words(whole(here)) + " for this run, too little to look for a faster backend.";
         return true;
     }
 
