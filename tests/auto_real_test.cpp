@@ -214,11 +214,11 @@ TEST_CASE("auto, real: a file remembers what auto settled on; a network that is 
 }
 
 TEST_CASE("auto, real: a file from a card that is broken now is loaded on cpu, and says so") {
-    register_backend("broken_card", [](const BackendOptions&) -> std::shared_ptr<Backend> {
+    register_backend("unplugged", [](const BackendOptions&) -> std::shared_ptr<Backend> {
         throw Error(Fault::gpu_broken, "It does not answer.");
     });
     NetworkState state = Network(small_network("cpu")).state();
-    state.settled_on = "broken_card";
+    state.settled_on = "unplugged";
     const Network net = Network::from_state(state);
     CHECK(net.backend() == "cpu");
     REQUIRE(net.settled());
