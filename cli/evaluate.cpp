@@ -66,7 +66,7 @@ int evaluate(Arguments arguments) {
     if (!line.parse(arguments)) return 0;
     check(line, c);
 
-    const Model model = Model::load(c.model, c.backend, c.threads, c.adapter);
+    const Model model = load_model(c);
     const Score score = model.evaluate(read_table(c.data, reading_for(line, c, model)));
     print(json ? to_json_text(as_json(model, score)) : in_words(model, score));
     return 0;

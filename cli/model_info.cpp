@@ -80,6 +80,7 @@ std::string in_words(const std::string& file, const Model& model, const Json& de
     rows.push_back({"scaling", scale});
     rows.push_back({"missing values", text_at(description, "/missing")});
     rows.push_back({"trained", history(model)});
+    rows.push_back({"settled on", text_at(description, "/settled_on")});
     rows.push_back({"seed", to_text(network.seed())});
     rows.push_back({"data", text_at(description, "/data/rows") + " rows, xxh3 " + text_at(description, "/data/xxh3")});
     std::erase_if(rows, [](const auto& row) { return row[1].empty(); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "print.hpp"
 #include "shunt/backend.hpp"
 
 namespace shunt::cli {
@@ -44,6 +45,13 @@ void check(const CommandLine& line, const ModelCommand& c) {
     if (c.data.empty()) line.refuse_usage("DATA, a table, is missing.");
     check_backend(line, c.backend);
     read_options(line, c.reading);
+}
+
+Model load_model(const ModelCommand& c) {
+    Model model = Model::load(c.model, c.backend, c.threads, c.adapter);
+    const auto& settled = model.network().settled();
+    if (settled && !settled->failure.empty()) note("shunt: note: " + one_line(settled->failure) + "\n");
+    return model;
 }
 
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& c, const Model& model) {

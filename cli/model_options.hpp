@@ -23,6 +23,9 @@ void check(const CommandLine& line, const ModelCommand& command);  // throws Usa
 void add_backend_options(CommandLine& line, std::string& backend, int& threads, std::string& adapter);
 void check_backend(const CommandLine& line, const std::string& backend);  // throws Usage
 
+// Tells where the backend that the model had settled on does not work here.
+Model load_model(const ModelCommand& command);
+
 // The options to read its table with: numbers are categories where the model takes them so.
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& command, const Model& model);
 

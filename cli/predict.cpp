@@ -135,7 +135,7 @@ int predict(Arguments arguments) {
     check(line, c);
 
     if (!output.empty()) check_writable(output);
-    const Model model = Model::load(c.model, c.backend, c.threads, c.adapter);
+    const Model model = load_model(c);
     if (probabilities && model.classes().empty())
         throw Error(Fault::bad_argument, c.model + " predicts numbers: there are no --probabilities.");
     const Input in = read_input(line, c, model, keep);

@@ -34,8 +34,19 @@ std::string how_it_went(const TrainCommand& c, const Trained& trained) {
         case Stopped::interrupted: out += "; " + std::string(to_string(result.stopped)); break;
     }
     out += ".\n";
+    if (const auto& settled = trained.model.network().settled()) out += settled->why + "\n";
     if (c.train.patience && n > 0 && result.best_epoch != result.history.back().epoch)
         out += "The weights are those of epoch " + std::to_string(result.best_epoch) + ".\n";
+    return out;
+}
+
+Json settled(const Network& network) {
+    if (!network.settled()) return nullptr;
+    const Settled& s = *network.settled();
+    Json out = {{"backend", s.backend}, {"n", s.n}, {"batch", s.batch}, {"steps", s.steps}};
+    out["seconds_per_step"] = s.seconds_per_step;
+    out["from_memory"] = s.from_memory;
+    out["why"] = s.why;
     return out;
 }
 
@@ -120,7 +131,7 @@ Json as_json(const Trained& trained) {
         out["history"].push_back(
             {{"epoch", epoch.epoch}, {"loss", epoch.loss}, {"validation", maybe(epoch.validation)}});
     }
-    out["settled"] = nullptr;
+    out["settled"] = settled(model.network());
     out["notes"] = result.notes;
     return out;
 }

@@ -53,7 +53,7 @@ Make find(std::string_view name) {
 
 // A card is named for backends that use one, and auto has to find it even where it would not use it.
 void check_adapter(std::string_view name, const BackendOptions& options) {
-    if (options.adapter.empty() || name == "gpu") return;
+    if (options.adapter.empty() || (name != "auto" && name != "cpu" && name != "plain")) return;
     if (name != "auto") {
         throw Error(Fault::bad_argument, "The adapter '" + options.adapter + "' was named, but the backend '" +
                                              std::string(name) + "' uses none: only gpu and auto do.");
@@ -94,8 +94,9 @@ std::vector<std::string> available_backends() {
 
 std::shared_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
     try {
+        const Make make = find(name);
         check_adapter(name, options);
-        return find(name)(options);
+        return make(options);
     } catch (const Error& error) {
         if (error.fault() == Fault::bad_argument) throw;
         throw error.during("opening the backend '" + std::string(name) + "'");
@@ -105,7 +106,8 @@ std::shared_ptr<Backend> make_backend(std::string_view name, const BackendOption
 void register_backend(const std::string& name, Make make) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    if (name.empty() || name == "auto" || !all.makers.emplace(name, std::move(make)).second) {
+    if (name.empty()) throw Error(Fault::bad_argument, "A backend needs a name.");
+    if (name == "auto" || !all.makers.emplace(name, std::move(make)).second) {
         throw Error(Fault::bad_argument, "The backend name '" + name + "' is taken.");
     }
 }
@@ -115,8 +117,8 @@ Diagnosis diagnose() {
     return webgpu::diagnose();
 }
 
-AdapterList list_adapters() {
-    return webgpu::describe_adapters();
+AdapterList list_adapters(const std::string& adapter) {
+    return webgpu::describe_adapters(adapter);
 }
 #endif
 

@@ -14,7 +14,7 @@ constexpr const char* reason = "This shunt was built without graphics cards (-DS
 
 }  // namespace
 
-AdapterList list_adapters() {
+AdapterList list_adapters(const std::string&) {
     return {{}, reason};
 }
 

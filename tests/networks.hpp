@@ -30,6 +30,17 @@ inline double largest_difference(const Weights& a, const Weights& b) {
     return worst;
 }
 
+// Pairs of numbers in [0, 1): is the first one the larger?
+inline Samples pairs(std::size_t n) {
+    Random random(4);
+    Samples s;
+    for (std::size_t i = 0; i < n; i++) {
+        const double a = random.uniform(), b = random.uniform();
+        s.add({a, b}, a > b ? 1 : 0);
+    }
+    return s;
+}
+
 // Compensated sums (Neumaier) over all weights, as the published ones were taken.
 struct Sums {
     double sum = 0, of_abs = 0;

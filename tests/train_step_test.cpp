@@ -111,3 +111,28 @@ TEST_CASE("gpu: whole steps of the rows above are whole steps") {
         CHECK(is_narrow(all, static_cast<std::uint64_t>(row.batch), {}));
     }
 }
+
+TEST_CASE("gpu: a whole step after one that was declined is that of its own layers") {
+    if (!try_backend("gpu").backend) return;
+    const auto card = make_backend("gpu");
+    const std::vector<DenseLayer> first = {{4, 2, 0, 64}}, second = {{4, 3, 0, 64}};
+    const auto step = [&](const std::vector<DenseLayer>& layers, std::size_t batch) {
+        const std::vector<double> values(128, 0.5), inputs{1, 2, 3, 4};
+        const std::vector<std::uint32_t> one{0};
+        TrainStep s{.layers = layers,
+                    .values = card->upload(values, {128}),
+                    .gradients = card->zeros({128}),
+                    .m = card->zeros({128}),
+                    .v = card->zeros({128}),
+                    .inputs = card->upload(inputs, {1, 4}),
+                    .answers = card->upload(std::span<const std::uint32_t>(one), {1}),
+                    .batch = batch,
+                    .losses = card->zeros({1}),
+                    .update = {.rate = 0.1}};
+        const bool taken = card->train_step(s);
+        return std::pair(taken, card->read(s.losses));
+    };
+    CHECK(step(first, 1).second[0] == doctest::Approx(std::log(2.0)));
+    CHECK(!step(second, 1 << 22).first);
+    CHECK(step(second, 1).second[0] == doctest::Approx(std::log(3.0)));
+}

@@ -408,3 +408,33 @@ TEST_CASE("10,000 steps keep memory flat") {
         CHECK(resident_mib() - before < 1);
     }
 }
+
+TEST_CASE("a run whose last update ends in no numbers is an error, and the weights before it are kept") {
+    for (const std::string name : {"cpu", "gpu"}) {
+        if (!try_backend(name).backend) continue;
+        INFO(name);
+        Network net = xor_network(name);
+        const Weights before = net.weights();
+        CHECK_THROWS_WITH_AS(net.train(xor_samples(), {.epochs = 1, .batch = 4, .lr = 1e300}),
+                             doctest::Contains("no longer finite numbers after epoch 1"), Error);
+        CHECK(net.weights() == before);
+    }
+}
+
+TEST_CASE("a validation loss that is no number is an error") {
+    Network net({.input = 1, .layers = {dense(1)}, .loss = LossKind::mse, .backend = "plain"});
+    Samples s, held;
+    s.add({1.0}, {1.0});
+    held.add({1e200}, {1.0});
+    CHECK_THROWS_WITH_AS(net.train(s, {.epochs = 2, .validate = &held}),
+                         doctest::Contains("validation loss is no longer a finite number after epoch 1"), Error);
+}
+
+TEST_CASE("a refused call leaves the history, and epochs past what counts are refused") {
+    Network net = xor_network();
+    net.train(xor_samples(), {.epochs = 2});
+    CHECK_THROWS_AS(net.train(xor_samples(), {.epochs = 2, .lr = -1.0}), Error);
+    CHECK(net.history().size() == 2);
+    CHECK_THROWS_WITH_AS(net.train(xor_samples(), {.epochs = std::numeric_limits<std::int64_t>::max()}),
+                         doctest::Contains("epochs must be at most"), Error);
+}

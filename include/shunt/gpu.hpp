@@ -43,8 +43,9 @@ struct AdapterList {
     std::string reason;  // why there is none
 };
 
-// Opens the WebGPU library and asks its drivers; no card is opened.
-AdapterList list_adapters();
+// Opens the WebGPU library and asks its drivers; no card is opened. `used` is told for this adapter, as
+// BackendOptions names it.
+AdapterList list_adapters(const std::string& adapter = "");
 
 // One of the things that a card needs, and whether it is there.
 struct Check {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,7 +75,7 @@ struct NetworkOptions {
     std::vector<Layer> layers;  // required
     LossKind loss = LossKind::softmax;
     double seed = 1;           // of the network's own generator: initial weights, then all shuffles
-    std::string backend = {};  // plain, cpu, gpu, auto; empty: SHUNT_BACKEND, else auto
+    std::string backend = {};  // plain, cpu, gpu, auto (see SettleOptions); empty: SHUNT_BACKEND, else auto
     int threads = 0;           // as BackendOptions
     std::string adapter = {};  // as BackendOptions
 };
@@ -114,6 +115,26 @@ struct Epoch {
     std::optional<double> validation;  // mean
 };
 
+// How a network created with "auto" settles on cpu or gpu at the start of train(). All trials together
+// take a share of the time that the run is expected to take, so that a short run never opens a card.
+struct SettleOptions {
+    double worth = 2;      // seconds: a run expected to be shorter stays where it is
+    int warm_up = 2;       // steps that are not counted
+    int timed = 6;         // steps of the first round; each round has twice as many as the one before
+    double budget = 0.03;  // share of the expected run that all trials may take
+    bool remember = true;  // use what earlier trials on this machine found, and keep what these find
+};
+
+// What a network settled on, and why.
+struct Settled {
+    std::string backend;
+    std::int64_t n = 0, batch = 0, steps = 0;        // the work: samples, and steps of the whole run
+    std::map<std::string, double> seconds_per_step;  // of those measured; from a single step, where that was enough
+    bool from_memory = false;                        // measured by an earlier run
+    std::string why;                                 // a sentence: what was measured, or why nothing was
+    std::string failure;                             // what a backend said that is there and does not work
+};
+
 struct TrainOptions {
     std::int64_t epochs = 10;
     std::int64_t batch = 16;
@@ -133,6 +154,8 @@ struct TrainOptions {
     std::function<double(double training, std::optional<double> validation)> watch = {};
     std::function<bool(const Epoch&)> on_epoch = {};                          // false ends the run
     std::function<void(std::int64_t step, std::int64_t steps)> on_step = {};  // of the whole run, to show progress
+
+    SettleOptions settle = {};  // of networks created with "auto"
 };
 
 enum class Stopped { epochs, patience, on_epoch, target_loss, interrupted };
@@ -203,6 +226,7 @@ struct NetworkState {
     double seed = 1;
     std::vector<Layer> layers;
     Weights weights;
+    std::string settled_on = {};  // the backend that "auto" settled on; empty: none
 };
 
 // Weights as little-endian doubles, one byte string a list, and back.
@@ -218,6 +242,8 @@ struct Parameter {
 class Network {
 public:
     explicit Network(const NetworkOptions& options);
+    // backend: as NetworkOptions. Where it is auto, the network starts on the backend that it had
+    // settled on, if that works here; settled() then says so.
     static Network from_state(const NetworkState& state, const std::string& backend = "", int threads = 0,
                               const std::string& adapter = "");
     ~Network();
@@ -241,6 +267,9 @@ public:
     std::vector<double> predict(std::span<const double> input) const;
     std::vector<double> predict(std::span<const float> input) const;
     std::vector<double> predict(std::span<const std::uint32_t> tokens) const;
+
+    // A network that auto has put on a card answers a few samples on the CPU, which then has a copy of
+    // the weights, and many on the side that was measured to be faster.
 
     // The same for many samples, row after row [n × n_out]. Answers in `samples` are not looked at.
     std::vector<double> forward_all(const Samples& samples) const;
@@ -277,6 +306,11 @@ public:
     std::string_view backend() const;           // the name of the one it is on now
     std::uint64_t generation() const;           // +1 for each training step and each set_weights
     const std::vector<Epoch>& history() const;  // of the latest train
+
+    // How the latest train() chose the backend. None where one was named, and where there were fewer
+    // than eight batches to measure with.
+    const std::optional<Settled>& settled() const;
+    const std::string& settled_on() const;  // the backend, also of earlier runs; empty: none
 
     NetworkState state() const;
 

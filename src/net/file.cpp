@@ -115,6 +115,7 @@ nlohmann::ordered_json describe_network(const Network& network) {
     description["loss"] = to_string(network.loss_kind());
     description["seed"] = network.seed();
     description["n_params"] = network.n_params();
+    if (!network.settled_on().empty()) description["settled_on"] = network.settled_on();
     return description;
 }
 
@@ -165,6 +166,7 @@ NetworkState read_network(const JsonValue& description, Safetensors& content) {
         loss.refuse("is no loss: " + std::string(error.what()));
     }
     state.seed = description.at("seed").number();
+    if (const auto settled_on = description.find("settled_on")) state.settled_on = settled_on->string();
     state.weights = take_weights(expected_tensors(state, description.at("layers")), content, description.file());
     std::int64_t n_params = 0;
     for (const auto& list : state.weights) n_params += static_cast<std::int64_t>(list.size());

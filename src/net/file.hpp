@@ -13,7 +13,7 @@ namespace shunt {
 // The newest version of the file that this library reads, and the one it writes.
 constexpr int file_format = 1;
 
-// {format, input, layers, loss, seed, n_params}
+// {format, input, layers, loss, seed, n_params, settled_on where auto settled on a backend}
 nlohmann::ordered_json describe_network(const Network& network);
 
 // The tensors 0.W, 0.b, 0.E …, by layer index; f64 from plain, which computes in double, else f32.

@@ -20,6 +20,12 @@ struct Stage {
 
 class Feed;
 
+// Those that the backend takes: an adapter is for one that uses a card.
+inline BackendOptions options_for(const std::string& backend, BackendOptions options) {
+    if (backend == "cpu" || backend == "plain") options.adapter.clear();
+    return options;
+}
+
 struct Network::Impl {
     Input input;
     LossKind loss = LossKind::softmax;
@@ -28,6 +34,7 @@ struct Network::Impl {
     std::shared_ptr<Backend> backend;
     std::string opened_as;  // the backend's name in the registry, to open it again
     BackendOptions backend_options;
+    bool is_auto = false;
     Random random;
 
     std::vector<Stage> stages;
@@ -44,6 +51,15 @@ struct Network::Impl {
 
     std::uint64_t generation = 0;
     std::vector<Epoch> history;
+
+    std::optional<Settled> settled;
+    std::string settled_on;
+
+    // On a card, for what the CPU answers faster (answer.cpp): the same network there.
+    std::unique_ptr<Impl> twin;
+    std::optional<std::uint64_t> twin_generation;  // of the weights that it has
+    std::size_t rows_on_cpu = 0;
+    bool rows_on_cpu_measured = false;
 
     void build();       // stages and params from layers; refuses what does not fit together
     void initialise();  // draws the initial weights
@@ -84,6 +100,11 @@ struct Network::Impl {
     }
     bool is_failure(const Error& error) const;  // of the card, so that opening it again may help
     void reopen(const Error& because);
+
+    // --- auto (auto.cpp, answer.cpp) ---
+
+    void start_on(const std::string& remembered);  // a backend that "auto" settled on before it was saved
+    Impl& answering(const Samples& samples);       // this one or its twin
 
     std::size_t n_in() const;
 

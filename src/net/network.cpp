@@ -84,6 +84,7 @@ Network::Network(const NetworkOptions& options) : impl_(std::make_unique<Impl>()
     impl_->seed = options.seed;
     impl_->layers = options.layers;
     impl_->opened_as = chosen_backend(options.backend);
+    impl_->is_auto = impl_->opened_as == "auto";
     impl_->backend_options = {.threads = options.threads, .adapter = options.adapter};
     impl_->backend = make_backend(impl_->opened_as, impl_->backend_options);
     impl_->random = Random(options.seed);
@@ -100,6 +101,8 @@ Network Network::from_state(const NetworkState& state, const std::string& backen
     }
     Network net({state.input, state.layers, state.loss, state.seed, backend, threads, adapter});
     net.set_weights(state.weights);
+    net.impl_->settled_on = state.settled_on;
+    if (net.impl_->is_auto) net.impl_->start_on(state.settled_on);
     net.impl_->generation = 0;
     return net;
 }
@@ -123,7 +126,7 @@ double Network::backprop(const Samples& samples) {
 
 std::vector<double> Network::forward_all(const Samples& samples) const {
     check_inputs(samples, impl_->input);
-    return impl_->surviving([&] { return impl_->forward_all(samples); });
+    return impl_->surviving([&] { return impl_->answering(samples).forward_all(samples); });
 }
 
 std::vector<double> Network::predict_all(const Samples& samples) const {
@@ -184,8 +187,9 @@ double Network::loss(const Samples& samples) const {
     check_answers(samples, impl_->loss, impl_->n_out);
     if (samples.n == 0) return 0;
     return impl_->surviving([&] {
-        Feed feed(*impl_->backend, samples, chunk_size);
-        return impl_->summed_loss(feed, samples.n);
+        Impl& on = impl_->answering(samples);
+        Feed feed(*on.backend, samples, chunk_size);
+        return on.summed_loss(feed, samples.n);
     });
 }
 
@@ -237,6 +241,12 @@ std::uint64_t Network::generation() const {
 const std::vector<Epoch>& Network::history() const {
     return impl_->history;
 }
+const std::optional<Settled>& Network::settled() const {
+    return impl_->settled;
+}
+const std::string& Network::settled_on() const {
+    return impl_->settled_on;
+}
 
 std::size_t Network::n_params() const {
     std::size_t n = 0;
@@ -264,7 +274,7 @@ Network& Network::set_weights(const Weights& weights) {
 }
 
 NetworkState Network::state() const {
-    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights()};
+    return {1, impl_->input, impl_->loss, impl_->seed, impl_->layers, weights(), impl_->settled_on};
 }
 
 std::vector<std::string> freeze_weights(const Weights& weights) {

@@ -32,11 +32,12 @@ void Network::Impl::move_to(std::shared_ptr<Backend> to, const Weights& weights)
         throw;
     }
     if (backend->name() != std::get<0>(before)->name()) opened_as = backend->name();
+    kept = can_fail() ? weights : Weights();
 }
 
 void Network::Impl::reopen(const Error& because) {
     try {
-        move_to(make_backend(opened_as, backend_options), Weights(kept));
+        move_to(make_backend(opened_as, options_for(opened_as, backend_options)), Weights(kept));
     } catch (const Error& error) {
         throw error.during("opening it again, as it had failed: " + std::string(because.what()));
     }

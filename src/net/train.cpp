@@ -2,14 +2,16 @@
 //
 // Samples are uploaded once where they fit (feed.hpp); an epoch sends its order, and reads its losses
 // back once at the end.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "net/feed.hpp"
+#include "net/auto.hpp"
 #include "net/impl.hpp"
 #include "net/samples.hpp"
+#include "net/stepper.hpp"
 
 namespace shunt {
 namespace {
@@ -24,6 +26,8 @@ void check(const TrainOptions& o) {
     if (o.patience && *o.patience < 0)
         refuse("patience must be 0 or more; given is " + std::to_string(*o.patience) + ".");
     if (o.target_loss && std::isnan(*o.target_loss)) refuse("target_loss must be a number.");
+    if (!(o.settle.worth >= 0) || !(o.settle.budget >= 0) || o.settle.warm_up < 0 || o.settle.timed < 1)
+        refuse("Settling needs worth, budget and warm_up of 0 or more, and timed of 1 or more.");
 }
 
 std::string sentence(const Error& error) {
@@ -88,11 +92,10 @@ private:
     static constexpr int most_failures = 3;      // without an epoch of progress
 
     struct OnBackend {
-        Optimizer optimizer;
+        Stepper steps;
         Feed samples;
         std::optional<Feed> validation;
         Tensor before, best;  // the weights before this epoch, and the best ones
-        TrainStep at_once;    // for a backend that takes steps as a whole; no layers: it does not
     };
 
     // With the weights that the network keeps, all that training goes on from.
@@ -108,25 +111,17 @@ private:
     Backend& backend() { return *net_.backend; }
 
     void begin() {
-        on_.emplace(OnBackend{{o_, net_.backend, {{net_.values, net_.gradients, net_.n_decayed}}},
+        on_.emplace(OnBackend{Stepper(net_, o_, std::min(batch_, samples_.n)),
                               Feed(backend(), samples_, batch_, {.whole = whole_}),
                               {},
                               backend().empty(net_.values.shape),
-                              {},
                               {}});
-        on_->at_once = {.layers = net_.dense_layers(),
-                        .softmax = net_.loss == LossKind::softmax,
-                        .values = net_.values,
-                        .gradients = net_.gradients,
-                        .m = on_->optimizer.m(0),
-                        .v = on_->optimizer.v(0),
-                        .batch = std::min(batch_, samples_.n)};
         if (o_.validate && o_.validate->n > 0)
             on_->validation.emplace(backend(), *o_.validate, chunk_size, FeedOptions{.whole = whole_});
         if (o_.patience) on_->best = backend().empty(net_.values.shape);
         if (!again_) return;
-        net_.write(Weights(net_.kept));
-        if (snapshot_.epoch > 0) on_->optimizer.set_state(snapshot_.optimizer);
+        if (!net_.kept.empty()) net_.write(Weights(net_.kept));  // else it has just been moved with them
+        if (snapshot_.epoch > 0) on_->steps.optimizer.set_state(snapshot_.optimizer);
         if (!snapshot_.best.empty()) backend().write(on_->best, snapshot_.best);
         net_.random = snapshot_.random;
         order_ = snapshot_.order;
@@ -142,7 +137,7 @@ private:
                 result_.stopped = Stopped::interrupted;
                 return;
             }
-            on_->optimizer.lr *= o_.lr_decay;
+            on_->steps.optimizer.lr *= o_.lr_decay;
             if (epoch_ < o_.epochs && net_.can_fail() && Clock::now() >= next_snapshot_) take_snapshot();
         }
     }
@@ -155,7 +150,8 @@ private:
         const std::int64_t first_step = (epoch_ - 1) * steps_;
         step_ = first_step;
         for (std::size_t first = 0; first < samples_.n; first += batch_) {
-            step(on_->samples.at(first));
+            on_->steps.step(on_->samples.at(first));
+            net_.generation++;
             step_++;
             if (step_ > seen_step_) {
                 if (o_.on_step) o_.on_step(step_, o_.epochs * steps_);
@@ -167,29 +163,6 @@ private:
         return step_ == first_step + steps_;
     }
 
-    void step(const Feed::Batch& batch) {
-        const UpdateOptions update = on_->optimizer.next(1 / static_cast<double>(batch.count));
-        if (!step_at_once(batch, update)) {
-            net_.backprop(batch.data, batch.start, batch.count);
-            on_->optimizer.apply(update);
-        }
-        net_.generation++;
-    }
-
-    bool step_at_once(const Feed::Batch& batch, const UpdateOptions& update) {
-        TrainStep& step = on_->at_once;
-        if (step.layers.empty()) return false;
-        step.inputs = batch.data.inputs;
-        step.answers = batch.data.answers;
-        step.weights = batch.data.weights;
-        step.rows = batch.data.rows.view(batch.start, {batch.count});
-        step.losses = batch.data.losses.view(batch.start, {batch.count});
-        step.update = update;
-        if (backend().train_step(step)) return true;
-        step.layers.clear();
-        return false;
-    }
-
     // Not while steps are run again: the run ends where it was when it was asked to.
     bool stop_asked() const { return step_ == seen_step_ && o_.stop.stop_requested(); }
 
@@ -199,20 +172,21 @@ private:
         double sum = 0;
         for (std::int64_t step = 0; step < steps; step++) {
             const double of_batch = losses[static_cast<std::size_t>(step)];
-            if (!std::isfinite(of_batch)) diverged(step + 1, steps);
+            if (!std::isfinite(of_batch))
+                diverged("The loss is no longer a finite number at epoch " + std::to_string(epoch_) + ", step " +
+                         std::to_string(step + 1) + " of " + std::to_string(steps));
             sum += of_batch;
         }
         return sum / static_cast<double>(std::min(static_cast<std::size_t>(steps) * batch_, samples_.n));
     }
 
-    [[noreturn]] void diverged(std::int64_t step, std::int64_t steps) {
+    // `what`: "The loss is no longer a finite number at epoch 3".
+    [[noreturn]] void diverged(const std::string& what) {
         const bool has_best = best_epoch_ > 0 && best_epoch_ < epoch_;
         backend().copy(has_best ? on_->best : on_->before, net_.values);
         keep();
         throw Error(Fault::bad_data,
-                    "The loss is no longer a finite number at epoch " + std::to_string(epoch_) + ", step " +
-                        std::to_string(step) + " of " + std::to_string(steps) +
-                        ": a lower learning rate or scaled inputs help. The network has the weights of " +
+                    what + ": a lower learning rate or scaled inputs help. The network has the weights of " +
                         (has_best ? "its best epoch." : "before that epoch."));
     }
 
@@ -224,7 +198,10 @@ private:
     // After a complete epoch: what it means for the run.
     bool ends_after_epoch() {
         if (epoch_ > static_cast<std::int64_t>(net_.history.size())) {
-            net_.history.push_back({epoch_, mean_, validate()});
+            const std::optional<double> held = validate();
+            if (held && !std::isfinite(*held))
+                diverged("The validation loss is no longer a finite number after epoch " + std::to_string(epoch_));
+            net_.history.push_back({epoch_, mean_, held});
             failures_ = 0;
         }
         const Epoch epoch = net_.history[static_cast<std::size_t>(epoch_ - 1)];
@@ -266,19 +243,29 @@ private:
         kept_ = true;
     }
 
+    // Losses are taken before a step's update: nobody has looked at the last one.
+    void check_weights() {
+        for (const std::vector<double>& values : net_.read(net_.values)) {
+            if (std::ranges::all_of(values, [](double x) { return std::isfinite(x); })) continue;
+            epoch_ = std::max<std::int64_t>(step_ == 0 ? 0 : (step_ - 1) / steps_ + 1, 1);
+            diverged("The weights are no longer finite numbers after epoch " + std::to_string(epoch_));
+        }
+    }
+
     void finish() {
         result_.best_epoch = static_cast<std::int64_t>(net_.history.size());
         if (best_epoch_ > 0) {
             backend().copy(on_->best, net_.values);
             result_.best_epoch = best_epoch_;
         }
+        if (step_ > 0) check_weights();
         keep();
         result_.history = net_.history;
     }
 
     void take_snapshot() {
         const auto start = Clock::now();
-        Snapshot taken{epoch_, on_->optimizer.state(), {}, net_.random, order_, net_.generation};
+        Snapshot taken{epoch_, on_->steps.optimizer.state(), {}, net_.random, order_, net_.generation};
         if (best_epoch_ > 0) taken.best = backend().read(on_->best);
         net_.keep();  // the last that can fail: the two belong together
         snapshot_ = std::move(taken);
@@ -302,14 +289,15 @@ private:
         }
         while (!no_memory && ++failures_ < most_failures) {
             try {
-                net_.move_to(make_backend(net_.opened_as, net_.backend_options), Weights(net_.kept));
+                net_.move_to(make_backend(net_.opened_as, options_for(net_.opened_as, net_.backend_options)),
+                             Weights(net_.kept));
                 result_.notes.push_back(note + " It was opened again, and training " + from + ".");
                 return true;
             } catch (const Error& refused) {
                 note += " Opening it again failed too: " + sentence(refused);
             }
         }
-        net_.move_to(make_backend("cpu", net_.backend_options), Weights(net_.kept));
+        net_.move_to(make_backend("cpu", options_for("cpu", net_.backend_options)), Weights(net_.kept));
         whole_ = true;
         result_.notes.push_back(note + " Training " + from + " on the backend cpu.");
         return true;
@@ -345,7 +333,13 @@ TrainResult Network::train(const Samples& samples, const TrainOptions& options) 
     check(options);
     check_inputs(samples, impl_->input);
     check_answers(samples, impl_->loss, impl_->n_out);
+    const Optimizer checked(options, impl_->backend, {});  // refuses what it cannot work with
     if (samples.n == 0 && options.epochs > 0) throw Error(Fault::bad_data, "Training needs at least one sample.");
+    const auto most_epochs = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(samples.n + 1);
+    if (options.epochs > most_epochs)
+        throw Error(Fault::bad_argument, "epochs must be at most " + std::to_string(most_epochs) + " for " +
+                                             std::to_string(samples.n) + " samples; given is " +
+                                             std::to_string(options.epochs) + ".");
     if (samples.n > 0xffffffff) throw Error(Fault::bad_data, "Training takes at most 2^32 - 1 samples.");
     if (options.validate) {
         try {
@@ -355,6 +349,12 @@ TrainResult Network::train(const Samples& samples, const TrainOptions& options) 
             throw error.during("checking the validation samples");
         }
     }
+    // Weights that are put back (the best ones, those before an epoch that diverged) count no generation.
+    struct Forget {
+        Impl& net;
+        ~Forget() { net.twin_generation.reset(); }
+    } const forget{*impl_};
+    if (impl_->is_auto && options.epochs > 0) settle(*impl_, samples, options);
     TrainResult result = Run(*impl_, samples, options)();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;

@@ -155,8 +155,9 @@ Adapter facts_of(const AdapterInfo& info) {
     return facts;
 }
 
-AdapterList describe_adapters() {
-    const char* wanted = std::getenv("SHUNT_ADAPTER");
+AdapterList describe_adapters(const std::string& adapter) {
+    const char* named = std::getenv("SHUNT_ADAPTER");
+    const std::string wanted = adapter.empty() && named ? named : adapter;
     const char* hidden = std::getenv("SHUNT_GPU");
     AdapterList list;
     if (!library().api) {
@@ -164,7 +165,7 @@ AdapterList describe_adapters() {
         return list;
     }
     const std::vector<AdapterInfo> infos = find_adapters().infos;
-    const Picked picked = pick(infos, wanted ? wanted : "");
+    const Picked picked = pick(infos, wanted);
     const bool off = hidden && std::string_view(hidden) == "off";
     if (infos.empty()) list.reason = picked.reason;
     for (std::size_t i = 0; i < infos.size(); i++) {
@@ -173,10 +174,12 @@ AdapterList describe_adapters() {
         if (off) {
             a.reason = "SHUNT_GPU=off hides it";
         } else if (a.used) {
-            a.reason = wanted && *wanted ? "named by SHUNT_ADAPTER" : "the first of its kind";
+            a.reason = !adapter.empty()  ? "named"
+                       : !wanted.empty() ? "named by SHUNT_ADAPTER"
+                                         : "the first of its kind";
         } else if (picked.index >= 0) {
             a.reason = "adapter " + std::to_string(picked.index) + " is used";
-        } else if (wanted && *wanted) {
+        } else if (!wanted.empty()) {
             a.reason = picked.reason;
         } else {
             a.reason = "a software adapter is used only when --adapter or SHUNT_ADAPTER names it";

@@ -59,6 +59,6 @@ ChosenAdapter choose_adapter(const std::string& wanted);
 Adapter facts_of(const AdapterInfo& info);
 
 // All of it for people, as the environment (SHUNT_ADAPTER, SHUNT_GPU) is now.
-AdapterList describe_adapters();
+AdapterList describe_adapters(const std::string& adapter = "");
 
 }  // namespace shunt::webgpu

@@ -21,6 +21,7 @@ void NarrowStep::prepare(Launcher& card, const TrainStep& step) {
     softmax_ = step.softmax;
     batch_ = step.batch;
     narrow_ = is_narrow(layers_, batch_, limits);
+    if (!narrow_) samples_ = weights_ = nullptr;  // those of other layers
     if (!narrow_) return;
     rows_ = card.empty({batch_, 4 * step_row(layers_).size});
     if (same) return;

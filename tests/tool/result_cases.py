@@ -52,6 +52,36 @@ class Train(ToolTest):
                          ("epochs", "plain", None, None))
         self.assertEqual(run.err, "")
 
+    def test_auto_says_what_it_settled_on_and_why(self):
+        auto = {"SHUNT_BACKEND": None, "SHUNT_GPU": "off"}
+        command = ("train", "flowers.csv", "--target", "kind", "--epochs", "30", "--batch", "2", "-o", "m")
+        out = self.works(*command, **auto).out
+        self.assertRegex(out, r" s on cpu\.\nBy its first steps cpu needs about [\d.]+ .?s for this run, too little")
+        settled = self.works(*command, "--json", **auto).json["settled"]
+        self.assertEqual(list(settled), ["backend", "n", "batch", "steps", "seconds_per_step", "from_memory", "why"])
+        self.assertEqual((settled["backend"], settled["batch"], list(settled["seconds_per_step"])), ("cpu", 2, ["cpu"]))
+        self.assertEqual(self.works(*command, "--quiet", **auto).out, "")
+        self.assertNotIn("needs about", self.works(*command, "--backend", "cpu", **auto).out)
+
+    def test_a_model_remembers_what_auto_settled_on(self):
+        command = ("train", "flowers.csv", "--target", "kind", "--epochs", "3", "--batch", "2", "-o", "m")
+        self.works(*command, SHUNT_BACKEND=None, SHUNT_GPU="off")
+        self.assertRegex(self.works("info", "m").out, r"settled on +cpu\n")
+        self.assertEqual(self.works("info", "m", "--json").json["settled_on"], "cpu")
+        self.works(*command, "--backend", "cpu")
+        self.assertNotIn("settled on", self.works("info", "m").out)
+        self.assertNotIn("settled_on", self.works("info", "m", "--json").json)
+
+    def test_a_model_from_a_card_that_is_not_here_answers_on_the_cpu_without_a_word(self):
+        self.works("train", "flowers.csv", "--target", "kind", "--epochs", "3", "--batch", "2", "-o", "m", SHUNT_BACKEND=None,
+                   SHUNT_GPU="off")
+        content = (self.folder / "m").read_bytes()
+        self.assertEqual(content.count(b'settled_on\\":\\"cpu'), 1)
+        self.file("m", content.replace(b'settled_on\\":\\"cpu', b'settled_on\\":\\"gpu'))
+        run = self.works("evaluate", "m", "flowers.csv", SHUNT_BACKEND=None, SHUNT_GPU="off")
+        self.assertEqual(run.err, "")
+        self.assertIn("accuracy", run.out)
+
     def test_json_of_numbers_has_exactly_its_keys(self):
         run = self.train("--epochs", "3", "--validate", "xor.csv")
         self.assertEqual(list(run.json), [k if k != "accuracy" else "rmse" for k in TRAIN_KEYS])

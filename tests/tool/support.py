@@ -36,7 +36,7 @@ class ToolTest(unittest.TestCase):
         return str(path)
 
     def environment(self, **changes):
-        env = {**os.environ, "SHUNT_BACKEND": "plain", **changes}
+        env = {**os.environ, "SHUNT_BACKEND": "plain", "SHUNT_CACHE": "/dev/null", **changes}
         return {name: value for name, value in env.items() if value is not None}
 
     def run_tool(self, *arguments, stdin=None, stdout=subprocess.PIPE, **env):
