@@ -169,6 +169,18 @@ TEST_CASE("auto, real: a network on the card answers a few samples on the CPU, w
     check_answers_of_cpu(net, few);
 }
 
+TEST_CASE("auto, real: what a program writes to the card's weights is what answers") {
+    if (!have_card()) return;
+    Network net = on_the_card(pairs(200), {.epochs = 2, .batch = 16});
+    net.predict(std::array{0.25, 0.75});
+    const Tensor first = net.value(0);
+    net.shared_backend()->write(first, std::vector<double>(first.size(), 0.0));
+    Network card(small_network("gpu"));
+    card.set_weights(net.weights());
+    CHECK(net.weights()[0] == std::vector<double>(first.size(), 0.0));
+    CHECK(net.predict(std::array{0.25, 0.75}) == card.predict(std::array{0.25, 0.75}));
+}
+
 TEST_CASE("auto, real: many samples are answered where a chunk was measured to be faster") {
     if (!have_card()) return;
     Network net = on_the_card(pairs(200), {.epochs = 2, .batch = 16});
@@ -183,7 +195,7 @@ TEST_CASE("auto, real: many samples are answered where a chunk was measured to b
           std::string::npos);
 }
 
-TEST_CASE("auto, real: a file remembers what auto settled on; a network that is loaded starts there") {
+TEST_CASE("auto, real: a file remembers what auto settled on, a network that is loaded starts there") {
     const Directory here;
     const auto file = here.file("n.safetensors");
     {

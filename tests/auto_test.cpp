@@ -213,7 +213,7 @@ TEST_CASE("auto: a card is opened only where that is within the budget of the ru
     CHECK(settled_by(theatre, *net, pairs(600), minute).backend == "gpu");
 }
 
-TEST_CASE("auto: findings are used again without a trial; then opening is a cost of the card") {
+TEST_CASE("auto: findings are used again without a trial, then opening is a cost of the card") {
     forget();
     const Samples samples = pairs(600);
     Theatre theatre{{{"cpu", {.step = 1e-3}}, {"gpu", {.step = 0.1e-3, .opening = 1}}}};
@@ -276,7 +276,7 @@ TEST_CASE("auto: a settlement is kept for the same work and renewed for another"
     CHECK(theatre.events == Events{"cpu step", "cpu second step"});
 }
 
-TEST_CASE("auto: a backend that fails anywhere in its trial is left out and named; training stays on cpu") {
+TEST_CASE("auto: a backend that fails anywhere in its trial is left out and named, training stays on cpu") {
     for (const char* where : {"open", "probe", "step", "measure below bar", "again"}) {
         for (const Fault fault : {Fault::gpu_broken, Fault::out_of_memory}) {
             INFO(where);

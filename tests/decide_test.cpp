@@ -164,7 +164,7 @@ TEST_CASE("training costs: steps, epochs, uploads, validation, and opening where
     CHECK(seconds(cost, work, true) == 9 * 2 + 3 * (10 + 1) + 5 + 1000);
 }
 
-TEST_CASE("choices: the fastest, ties to the first; what is hopeless, close, or below all worth") {
+TEST_CASE("choices: the fastest, ties to the first, what is hopeless, close, or below all worth") {
     CHECK(fastest({2, 1, 3}) == 1);
     CHECK(fastest({1, 1}) == 0);
     CHECK(hopeless(0.31, 0.1));

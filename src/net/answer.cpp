@@ -60,7 +60,7 @@ Chunks chunk_seconds(const Network::Impl& card, const Network::Impl& cpu, const 
 }  // namespace
 
 Network::Impl& Network::Impl::answering(const Samples& samples) {
-    if (!is_auto || backend->name() == "cpu" || samples.n == 0) return *this;
+    if (!is_auto || backend->name() == "cpu" || written_by_others || samples.n == 0) return *this;
     const bool measure = !rows_on_cpu_measured && samples.n >= worth_measuring;
     const std::size_t limit = rows_on_cpu_measured ? rows_on_cpu : chunk_size - 1;
     if (!measure && samples.n > limit) return *this;

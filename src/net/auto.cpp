@@ -105,6 +105,7 @@ public:
             try {
                 leaving_no_trace([&] { measure(); });
             } catch (const Error& error) {
+                if (weights_.empty()) weights_ = net_.kept;
                 if (weights_.empty() || result_.backend == "cpu" || !of_a_card(error)) throw;
                 retreat(error);
             }
@@ -131,7 +132,7 @@ private:
 
     template <typename Work>
     void leaving_no_trace(const Work& work) {
-        weights_ = net_.read(net_.values);
+        weights_ = net_.surviving([&] { return net_.read(net_.values); });
         generation_ = net_.generation;
         const std::shared_ptr<Backend> before = net_.backend;
         try {

@@ -58,6 +58,7 @@ struct Network::Impl {
     // On a card, for what the CPU answers faster (answer.cpp): the same network there.
     std::unique_ptr<Impl> twin;
     std::optional<std::uint64_t> twin_generation;  // of the weights that it has
+    bool written_by_others = false;                // Network::value was handed out: the card alone has the weights
     std::size_t rows_on_cpu = 0;
     bool rows_on_cpu_measured = false;
 

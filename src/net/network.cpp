@@ -223,6 +223,7 @@ Weights Network::gradients() const {
 }
 Tensor Network::value(std::size_t param) {
     check_param(param, impl_->params.size());
+    impl_->written_by_others = true;
     return impl_->value(param);
 }
 Tensor Network::gradient(std::size_t param) {

@@ -56,7 +56,7 @@ class Train(ToolTest):
         auto = {"SHUNT_BACKEND": None, "SHUNT_GPU": "off"}
         command = ("train", "flowers.csv", "--target", "kind", "--epochs", "30", "--batch", "2", "-o", "m")
         out = self.works(*command, **auto).out
-        self.assertRegex(out, r" s on cpu\.\nBy its first steps cpu needs about [\d.]+ .?s for this run, too little")
+        self.assertRegex(out, r" s on cpu\.\n(By its first steps )?cpu needs about [\d.]+ .?s for this run, too little")
         settled = self.works(*command, "--json", **auto).json["settled"]
         self.assertEqual(list(settled), ["backend", "n", "batch", "steps", "seconds_per_step", "from_memory", "why"])
         self.assertEqual((settled["backend"], settled["batch"], list(settled["seconds_per_step"])), ("cpu", 2, ["cpu"]))
