@@ -73,9 +73,8 @@ void Recorder::append(const Kernel& kernel, std::span<const Slice> slices, std::
 }
 
 CommandBuffer Recorder::encode(const std::function<void(WGPUCommandEncoder)>& after) {
-    if (failed_) throw *failed_;
     CommandBuffer commands;
-    const auto record = [&] {
+    device_->checked("recording " + std::to_string(pending_.size()) + " dispatches", [&] {
         if (!pending_.empty()) {
             api().QueueWriteBuffer(device_->queue(), params_buffer_.get(), 0, params_.data(), params_.size());
         }
@@ -92,15 +91,7 @@ CommandBuffer Recorder::encode(const std::function<void(WGPUCommandEncoder)>& af
         }
         if (after) after(encoder.get());
         commands.reset(api().CommandEncoderFinish(encoder.get(), nullptr));
-    };
-    try {
-        device_->checked("recording " + std::to_string(pending_.size()) + " dispatches", record);
-    } catch (const Error& error) {
-        // Memory may be there the next time. Anything else stays wrong, and whoever goes on would
-        // read what was never computed.
-        if (error.fault() != Fault::out_of_memory) failed_ = error;
-        throw;
-    }
+    });
     return commands;
 }
 

@@ -2,13 +2,13 @@
 //
 // A list entry is a kernel, a cached bind group, parameters and a grid. Submitting encodes the list
 // into one compute pass; the next list is recorded while it runs. Reading a value sends what is
-// pending and waits. One thread at a time.
+// pending and waits. What could not be sent stays in the list and is tried again: whoever goes on after
+// an error never reads what was not computed. One thread at a time.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <deque>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -94,7 +94,6 @@ private:
         std::size_t dispatches = 0;
     };
     std::deque<std::shared_ptr<Flight>> flights_;
-    std::optional<Error> failed_;
     std::int64_t last_finished_ = 0;
     std::uint64_t dispatches_ = 0, submissions_ = 0;
 };
