@@ -137,9 +137,12 @@ TEST_CASE("batches, losses and gradients of an epoch on the backend are those of
 }
 
 TEST_CASE("training with the samples on the backend gives the bits of batches by backprop and an optimizer") {
-    for (const std::string& name : available_backends()) {
+    for (const char* inner : {"plain", "cpu", "gpu"}) {
+        if (!try_backend(inner).backend) continue;
+        const Failures operators_alone(inner);  // a card of its own might take whole steps, rounded otherwise
+        const std::string name = "test card";
         for (const Kind& kind : kinds) {
-            INFO(name, kind.tokens ? ", tokens" : ", numbers", kind.classes ? ", softmax" : ", mse");
+            INFO(inner, kind.tokens ? ", tokens" : ", numbers", kind.classes ? ", softmax" : ", mse");
             const Samples s = some(70, 4, kind.tokens ? 9 : 0, kind.classes, kind.weights);
             Network net(network_for(kind, name)), twin(network_for(kind, name));
             const TrainOptions options{.epochs = 2, .batch = 16};
