@@ -85,7 +85,9 @@ int list(bool json) {
     }
     print(in_columns(rows, {false, false, false}));
     print(adapters.empty() ? "\nGraphics adapters: none. " + all.reason + "\n" : "\nGraphics adapters\n" + adapters);
-    print("\n--backend names a backend; auto, the default, takes cpu for now. --doctor says what a card is missing.\n");
+    print(
+        "\n--backend names a backend; auto, the default, measures which is faster. --doctor says what a card is "
+        "missing.\n");
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "reading.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 namespace shunt::cli {
@@ -45,6 +46,11 @@ std::string values_in_words(const Column& column, std::size_t shown) {
     }
     if (order.size() > shown) parts.push_back("...");
     return joined(parts);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+    std::error_code none;
+    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, none));
 }
 
 }  // namespace shunt::cli

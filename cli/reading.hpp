@@ -22,6 +22,9 @@ void add_labels_option(CommandLine& line, Reading& reading);
 // Refuses --header with --no-header.
 ReadOptions read_options(const CommandLine& line, const Reading& reading, std::vector<std::string> categorical = {});
 
+// Whether both are names of one file.
+bool same_file(const std::string& a, const std::string& b);
+
 // A text column's values with how many rows have each; in the column's order.
 std::vector<std::size_t> value_counts(const Column& column);
 

@@ -127,16 +127,13 @@ void check_together(const CommandLine& line, const TrainCommand& c) {
 
 // Results never replace what they are made from.
 void check_places(const CommandLine& line, const TrainCommand& c) {
-    const auto same = [](const std::string& a, const std::string& b) {
-        std::error_code none;
-        return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, none));
-    };
     for (const std::string* written : {&c.output, &c.history}) {
         for (const std::string* read : {&c.data, &c.reading.labels, &c.validate, &c.validate_labels}) {
-            if (same(*written, *read)) line.refuse_usage("'" + *written + "' is read; it cannot be written as well.");
+            if (same_file(*written, *read))
+                line.refuse_usage("'" + *written + "' is read; it cannot be written as well.");
         }
     }
-    if (same(c.output, c.history)) line.refuse_usage("-o and --history are the same file, '" + c.output + "'.");
+    if (same_file(c.output, c.history)) line.refuse_usage("-o and --history are the same file, '" + c.output + "'.");
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 #include <iostream>
 #include <shunt/shunt.hpp>
 
+#ifndef SHUNT_EXAMPLES  // the folder of the examples, where the build knows it
+#define SHUNT_EXAMPLES "."
+#endif
+
 int main(int argc, char** argv) {
     using namespace shunt;
     try {

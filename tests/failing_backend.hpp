@@ -36,7 +36,7 @@ struct Failures {
     int most_opened = std::numeric_limits<int>::max();
     std::size_t most_values = std::numeric_limits<std::size_t>::max();  // of a tensor
 
-    bool over = false;                                                  // nothing fails any more
+    bool over = false;  // nothing fails any more
 
     std::int64_t calls = 0;
     bool happened = false;

@@ -262,6 +262,7 @@ TEST_CASE("losses with an epoch of progress between them do not add up") {
     const Seen expected = run(job);
     CHECK(expected.notes.empty());
     failures.calls = 0;
+    failures.over = false;
     Network net(job.network);
     TrainOptions options = job.options;
     options.on_epoch = [&](const Epoch&) {

@@ -122,7 +122,7 @@ void at_every_call(const Sweep& sweep) {
         }
         if (hit == Hit::past_the_end) break;
     }
-    CHECK(n > 150);
+    CHECK(n > 60);
 }
 
 }  // namespace

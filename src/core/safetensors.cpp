@@ -131,7 +131,8 @@ std::string_view header_of(std::string_view bytes, const std::string& file) {
     if (bytes.size() < 8) refuse(file, "it has " + counted(bytes.size(), "byte") + ", too short for a model");
     const auto length = get<std::uint64_t>(bytes.data());
     if (length > header_limit) {
-        refuse(file, "its header would be " + std::to_string(length) + " bytes long, over the limit of 100 MB");
+        refuse(file, "is this a model? It does not begin as one does: its header would be " + std::to_string(length) +
+                         " bytes long, over the limit of 100 MB");
     }
     if (length > bytes.size() - 8) {
         refuse(file, "it ends inside its header of " + std::to_string(length) + " bytes: not a model, or truncated");

@@ -59,7 +59,8 @@ void encode_text(const Features& features, const Table& table, const Encoder& en
         } else if (code != Column::missing && features.unknown == Unknown::error) {
             refuse(table, rows[i], *encoder.column,
                    "has the value \"" + encoder.column->values[code] +
-                       "\", which was not seen in training; --unknown zero takes such values as none of those seen");
+                       "\", which was not seen in training; a model trained with --unknown zero takes such values as "
+                       "none of those seen");
         }
     }
 }

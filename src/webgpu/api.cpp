@@ -21,7 +21,9 @@ std::vector<std::string> candidates() {
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&library), &here) && here.dli_fname) {
         std::error_code error;
-        const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, error);
+        // Of a program itself this is what it was called by, which may be found by PATH alone.
+        const bool whole = here.dli_fname[0] == '/';
+        const std::filesystem::path file = std::filesystem::canonical(whole ? here.dli_fname : "/proc/self/exe", error);
         if (!error) {  // beside this library or program, above it (the build's tests), as installed
             for (const char* place : {".", "..", "../lib", "../" SHUNT_LIBDIR}) {
                 paths.push_back((file.parent_path() / place / file_name).lexically_normal().string());
