@@ -252,3 +252,14 @@ TEST_CASE("model: names of the choices") {
     CHECK_MENTIONS(refusal(Fault::bad_argument, [] { parse_scale("big"); }),
                    "\"big\" is no scaling; there are: standard, minmax, none.");
 }
+
+TEST_CASE("model: texts with a value of their own in most rows are warned of, as feature and as target") {
+    std::string text = "id,size,price\n";
+    for (int i = 0; i < 24; i++)
+        text += "n" + std::to_string(i) + "," + std::to_string(i % 7) + ",$" + std::to_string(1000 + i) + "\n";
+    const Table table = read_csv(text, "t.csv");
+    const auto warnings = Model::train(table, {.target = {"price"}}, {.epochs = 1}).warnings;
+    REQUIRE(warnings.size() == 2);
+    CHECK(warnings[0].find("the target \"price\" is text with 24 classes in 24 rows") != std::string::npos);
+    CHECK(warnings[1].find("t.csv: id is text with a value of its own in most rows") != std::string::npos);
+}

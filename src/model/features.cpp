@@ -159,7 +159,7 @@ Features fit_features(const Table& table, std::span<const Column* const> columns
                       .missing = options.missing,
                       .unknown = options.unknown,
                       .vocab = options.tokens};
-    std::vector<std::string> constants;
+    std::vector<std::string> constants, one_by_one;
     for (const auto* column : columns) {
         auto& summary = features.columns.emplace_back();
         summary.name = column->name;
@@ -175,6 +175,7 @@ Features fit_features(const Table& table, std::span<const Column* const> columns
         }
         if (column->kind == ColumnKind::text) {
             fit_text(table, *column, training, usable, options.missing, summary, constant);
+            if (mostly_different(summary.values.size(), usable.size())) one_by_one.push_back(column->name);
         } else {
             fit_numeric(table, *column, training, options.missing, summary, constant);
         }
@@ -184,6 +185,11 @@ Features fit_features(const Table& table, std::span<const Column* const> columns
         warnings.push_back(table.source + ": " + counted(constants.size(), "feature") +
                            (constants.size() == 1 ? " is" : " are") +
                            " the same in all training rows: " + listed(constants) + ".");
+    }
+    if (!one_by_one.empty()) {
+        warnings.push_back(table.source + ": " + listed(one_by_one) + (one_by_one.size() == 1 ? " is" : " are") +
+                           " text with a value of its own in most rows; ids, dates and free text are better left out"
+                           " with --drop, and numbers are written 1234.5.");
     }
     return features;
 }

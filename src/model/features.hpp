@@ -38,8 +38,14 @@ std::vector<const Column*> find_features(const Features& features, const Table& 
 // missing value under Missing::error.
 Rows usable_rows(const Table& table, std::span<const Column* const> columns, Missing missing);
 
+// Whether a text has so many values that a network can only learn it by heart.
+inline bool mostly_different(std::size_t n_values, std::size_t n_rows) {
+    return n_rows >= 20 && 2 * n_values > n_rows;
+}
+
 // Means, deviations, ranges and the fill-ins are those of the rows `training`; the values of a text
-// column are all those in the rows `usable`. One warning names the constant features.
+// column are all those in the rows `usable`. Warnings name the constant features and
+// the texts that are mostly different.
 Features fit_features(const Table& table, std::span<const Column* const> columns, const ModelOptions& options,
                       const Rows& training, const Rows& usable, std::vector<std::string>& warnings);
 

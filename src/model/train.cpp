@@ -182,6 +182,11 @@ Prepared prepare(const Table& table, const ModelOptions& options, std::vector<st
     if (target.loss == LossKind::softmax) {
         fit_classes(table, *roles.targets[0], usable, target);
         classes = encode_classes(target, table, *roles.targets[0], usable);
+        if (roles.targets[0]->kind == ColumnKind::text && mostly_different(target.classes.size(), usable.size())) {
+            warnings.push_back(table.source + ": the target \"" + target.names[0] + "\" is text with " +
+                               std::to_string(target.classes.size()) + " classes" + " in " +
+                               counted(usable.size(), "row") + "; numbers are written 1234.5, without $, % or ','.");
+        }
     }
     auto split =
         options.hold_out == 0 ? Split{usable, {}} : split_rows(usable, classes, options.hold_out, options.seed);
