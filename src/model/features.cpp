@@ -141,8 +141,9 @@ Rows usable_rows(const Table& table, std::span<const Column* const> columns, Mis
         }
     }
     if (where != nullptr && missing == Missing::error) {
-        throw Error(Fault::bad_data, table.place(first) + ": column \"" + where->name +
-                                         "\" has no value; --missing mean or --missing drop says what to do with it.");
+        throw Error(Fault::bad_data,
+                    table.place(first) + ": column \"" + where->name +
+                        "\" has no value; --missing mean or --missing drop, given to train, says what to do with it.");
     }
     Rows rows;
     rows.reserve(table.rows);
