@@ -111,6 +111,25 @@ bool CommandLine::given(const std::string& option) const {
     return app_.get_option(option)->count() > 0;
 }
 
+// The option that an argument names as it is, "--target" or "-o".
+const CLI::Option* CommandLine::named(const std::string& argument) const {
+    return argument.starts_with('-') ? app_.get_option_no_throw(argument) : nullptr;
+}
+
+// CLI11 takes whatever follows an option as its value, and drops what a flag is given.
+void CommandLine::check_values(Arguments arguments) const {
+    for (std::size_t i = 0; i < arguments.size() && std::string_view(arguments[i]) != "--"; i++) {
+        const std::string argument = arguments[i], name = argument.substr(0, argument.find('='));
+        const CLI::Option* option = named(name);
+        if (option == nullptr) continue;
+        const bool is_flag = option->get_items_expected_max() == 0, has_equals = name.size() < argument.size();
+        if (is_flag && has_equals) refuse_usage(name + " takes no value.");
+        if (is_flag || has_equals || i + 1 == arguments.size()) continue;
+        i++;
+        if (named(arguments[i]) != nullptr) refuse_usage(name + " needs a value.");
+    }
+}
+
 void CommandLine::refuse_extras() const {
     std::vector<std::string> names = {"--help"};
     for (const CLI::Option* option : app_.get_options()) {
@@ -133,6 +152,7 @@ bool CommandLine::parse(Arguments arguments) {
         print(help());
         return false;
     }
+    check_values(arguments);
     try {
         app_.parse(std::move(reversed));
     } catch (const CLI::ArgumentMismatch&) {

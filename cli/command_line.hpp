@@ -101,6 +101,8 @@ private:
                 std::function<void(const std::string&)> take);
     [[noreturn]] static void refuse(const char* option, const std::string& value, const std::string& wanted);
     CLI::Option* add(CLI::Option* option, const char* placeholder);
+    const CLI::Option* named(const std::string& argument) const;
+    void check_values(Arguments arguments) const;
     void refuse_extras() const;
     std::string help() const;
 

@@ -1,8 +1,7 @@
 // shunt predict: a table's rows answered, as CSV.
 #include <algorithm>
 #include <cmath>
-#include <iostream>
-#include <iterator>
+#include <utility>
 
 #include "commands.hpp"
 #include "model_options.hpp"
@@ -39,38 +38,38 @@ bool is_feature(const Model& model, const std::string& name) {
                        [&](const ColumnSummary& feature) { return feature.name == name; });
 }
 
-// An .npz has the target beside the input, or the input alone.
-Table read_file(const std::string& file, ReadOptions options) {
-    if (!file.ends_with(".npz")) return read_table(file, options);
+// An .npz (a zip file) has the target beside the input, or the input alone.
+Table parse(std::string bytes, const std::string& source, ReadOptions options) {
+    if (!bytes.starts_with("PK")) return parse_table(std::move(bytes), source, options);
     try {
-        return read_table(file, options);
+        return parse_table(bytes, source, options);
     } catch (const Error& error) {
         if (error.fault() != Fault::bad_argument) throw;
     }
     options.target.clear();
-    return read_table(file, options);
+    return parse_table(std::move(bytes), source, options);
 }
 
-// The table is read twice where numbers are kept: once for the model, once as text.
+// The table is parsed twice where numbers are kept: once for the model, once as text. What comes from
+// stdin can be read only once.
 Input read_input(const CommandLine& line, const ModelCommand& c, const Model& model, const Cells& keep) {
     ReadOptions options = reading_for(line, c, model);
     std::erase_if(options.categorical, [&](const std::string& name) { return !is_feature(model, name); });
-    std::string text;
-    if (c.data == "-") text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    const auto read = [&] { return c.data == "-" ? read_csv(text, "stdin", options) : read_file(c.data, options); };
-
-    Input in{read(), {}, {}};
+    const std::string name = c.data == "-" ? "stdin" : c.data;
+    std::string bytes = read_bytes(c.data);
+    Input in{parse(keep.empty() ? std::move(bytes) : bytes, name, options), {}, {}};
     bool numbers = false;
-    for (const std::string& name : keep) {
-        const Column& column = in.table.column(name);
+    for (const std::string& wanted : keep) {
+        const Column& column = in.table.column(wanted);
         in.kept_names.push_back(csv_cell(column.name));
         numbers = numbers || column.kind == ColumnKind::numeric;
         options.categorical.push_back(column.name);
     }
-    const std::optional<Table> as_text = numbers ? std::optional<Table>(read()) : std::nullopt;
+    const std::optional<Table> as_text =
+        numbers ? std::optional<Table>(parse(std::move(bytes), name, options)) : std::nullopt;
     const Table& source = as_text ? *as_text : in.table;
-    for (const std::string& name : keep)
-        in.kept.push_back(cells(source.column(in.table.column(name).name), source.rows));
+    for (const std::string& wanted : keep)
+        in.kept.push_back(cells(source.column(in.table.column(wanted).name), source.rows));
     return in;
 }
 

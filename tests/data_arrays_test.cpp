@@ -68,7 +68,7 @@ std::string idx(int type, const std::vector<std::uint32_t>& sizes, const std::st
 }
 
 Table parse(const std::string& bytes, const ReadOptions& options = {}, const std::string& source = "t.npy") {
-    return data::parse_table(bytes, source, options);
+    return parse_table(bytes, source, options);
 }
 
 std::string refusal(const std::string& bytes, Fault fault, const ReadOptions& options = {},

@@ -40,8 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         switch (bytes[0] % 5) {
             case 0: check(shunt::read_csv(input, "fuzz")); break;
             case 1: check(shunt::read_csv(input, "fuzz", {.header = bytes[0] & 64, .categorical = {"1"}})); break;
-            case 2: check(shunt::data::parse_table(input, "fuzz", {})); break;
-            case 3: check(shunt::data::parse_table(input, "fuzz", {.categorical = {"1"}, .target = "y"})); break;
+            case 2: check(shunt::parse_table(input, "fuzz")); break;
+            case 3: check(shunt::parse_table(input, "fuzz", {.categorical = {"1"}, .target = "y"})); break;
             case 4:
                 if (shunt::data::is_npy(input)) shunt::data::label_column(shunt::data::parse_npy(input, "fuzz"));
                 if (shunt::data::is_idx(input)) shunt::data::label_column(shunt::data::parse_idx(input, "fuzz"));

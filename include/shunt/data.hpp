@@ -61,7 +61,12 @@ struct ReadOptions {
 // and IDX. Every error names file, line and column.
 Table read_table(const std::string& file, const ReadOptions& options = {});
 
-// The same from text; `source` is the name used in messages.
+// read_table in two: the bytes of a file, of stdin for "-", and what any of the formats makes of them.
+// `source` is the name used in messages.
+std::string read_bytes(const std::string& file);
+Table parse_table(std::string bytes, const std::string& source, const ReadOptions& options = {});
+
+// CSV alone, not packed.
 Table read_csv(std::string text, const std::string& source, const ReadOptions& options = {});
 
 }  // namespace shunt

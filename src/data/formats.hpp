@@ -21,8 +21,4 @@ bool is_gzip(std::string_view bytes);
 
 std::string gunzip(std::string_view bytes, const std::string& source);
 
-// Any of them, by its first bytes; CSV otherwise. The extension of `source` only decides what to
-// say about bytes that do not match it.
-Table parse_table(std::string bytes, const std::string& source, const ReadOptions& options);
-
 }  // namespace shunt::data

@@ -39,7 +39,7 @@ std::string read_stream(std::FILE* stream, const std::string& name, std::size_t 
     return bytes;
 }
 
-std::string read_bytes(const std::string& file) {
+std::string bytes_of(const std::string& file) {
     if (file == "-") return read_stream(stdin, "stdin", 1 << 16);
     std::error_code error;
     if (std::filesystem::is_directory(file, error)) refuse(file, EISDIR);
@@ -91,7 +91,7 @@ void refuse_other_names(const std::string& source) {
 }
 
 Array read_labels(const std::string& file) {
-    std::string bytes = read_bytes(file);
+    std::string bytes = bytes_of(file);
     if (is_gzip(bytes)) bytes = gunzip(bytes, file);
     if (is_npy(bytes)) return parse_npy(std::move(bytes), file);
     if (is_idx(bytes)) return parse_idx(std::move(bytes), file);
@@ -119,7 +119,8 @@ Table table_of(const Array& array, const std::string& source) {
     return table;
 }
 
-// Before labels and categories.
+// Before labels and categories: the format is known by its first bytes, else it is CSV. The extension of
+// `source` only decides what to say about bytes that do not match it.
 Table plain_table(std::string bytes, const std::string& source, const ReadOptions& options) {
     const bool gzip = is_gzip(bytes);
     if (gzip) bytes = gunzip(bytes, source);
@@ -132,26 +133,40 @@ Table plain_table(std::string bytes, const std::string& source, const ReadOption
     return read_csv(std::move(bytes), source, options);
 }
 
-}  // namespace
-
-Table parse_table(std::string bytes, const std::string& source, const ReadOptions& options) {
-    Table table = plain_table(std::move(bytes), source, options);
-    if (!options.labels.empty()) add_labels(table, options.labels);
-    for (const std::string& name : options.categorical) make_categories(table.columns[table.find(name)]);
-    return table;
+std::string name_of(const std::string& file) {
+    return file == "-" ? "stdin" : file;
 }
 
-}  // namespace data
-
-Table read_table(const std::string& file, const ReadOptions& options) {
-    const std::string source = file == "-" ? "stdin" : file;
+template <typename Work>
+auto within_memory(const std::string& source, const Work& work) {
     try {
-        return data::parse_table(data::read_bytes(file), source, options);
+        return work();
     } catch (const std::bad_alloc&) {
         throw Error(Fault::out_of_memory, source + " is too large for this machine's memory.");
     } catch (const std::length_error&) {
         throw Error(Fault::out_of_memory, source + " is too large for this machine's memory.");
     }
+}
+
+}  // namespace
+
+}  // namespace data
+
+std::string read_bytes(const std::string& file) {
+    return data::within_memory(data::name_of(file), [&] { return data::bytes_of(file); });
+}
+
+Table parse_table(std::string bytes, const std::string& source, const ReadOptions& options) {
+    return data::within_memory(source, [&] {
+        Table table = data::plain_table(std::move(bytes), source, options);
+        if (!options.labels.empty()) data::add_labels(table, options.labels);
+        for (const std::string& name : options.categorical) data::make_categories(table.columns[table.find(name)]);
+        return table;
+    });
+}
+
+Table read_table(const std::string& file, const ReadOptions& options) {
+    return parse_table(read_bytes(file), data::name_of(file), options);
 }
 
 }  // namespace shunt

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import os
 import struct
 
 from support import GOLDEN, ToolTest, XOR
@@ -229,6 +230,18 @@ class Predict(ToolTest):
         self.file("d.csv", 'id,b,note,a\n007,0,"x, ""y""",0\n1e3,1,NA,0\n')
         run = self.works("predict", self.model(), "d.csv", "--keep", "note,id,b")
         self.assertEqual(run.out, 'note,id,b,prediction\n"x, ""y""",007,0,0\n,1e3,1,1\n')
+
+    def test_stdin_is_read_as_a_file_is(self):
+        model, packed = self.model(), gzip.compress(XOR.encode())
+        for command in ("predict", "evaluate"):
+            run = self.works(command, model, "-", stdin=packed)
+            self.assertEqual(run.out, self.works(command, model, "xor.csv").out)
+        kept = self.works("predict", model, "-", "--keep", "a", stdin=packed)
+        self.assertEqual(kept.out, self.works("predict", model, "xor.csv", "--keep", "a").out)
+        for command in ("predict", "evaluate"):
+            folder = os.open(self.folder, os.O_RDONLY)
+            self.addCleanup(os.close, folder)
+            self.refused_data(command, model, "-", stdin=folder, says=("stdin", "Is a directory"))
 
     def test_stdin_and_other_order_without_the_target(self):
         run = self.works("predict", self.model(), "-", "--keep", "b", stdin="b,z,a\n1,x,0\n1,y,1\n")

@@ -40,10 +40,12 @@ class ToolTest(unittest.TestCase):
         return {name: value for name, value in env.items() if value is not None}
 
     def run_tool(self, *arguments, stdin=None, stdout=subprocess.PIPE, **env):
+        """stdin: text, bytes or the descriptor of an open file."""
         words = [str(a) for a in arguments]
-        done = subprocess.run([TOOL, *words], cwd=self.folder, input=stdin, stdout=stdout, stderr=subprocess.PIPE,
-                              text=True, encoding="utf-8", env=self.environment(**env), timeout=120)
-        return Run(done.returncode, done.stdout, done.stderr)
+        source = {"stdin" if isinstance(stdin, int) else "input": stdin.encode() if isinstance(stdin, str) else stdin}
+        done = subprocess.run([TOOL, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE,
+                              env=self.environment(**env), timeout=120, **source)
+        return Run(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
 
     def works(self, *arguments, **more):
         run = self.run_tool(*arguments, **more)

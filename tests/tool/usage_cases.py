@@ -65,6 +65,18 @@ class Usage(ToolTest):
         self.refused_usage("train", "xor.csv", "--target", says="--target needs a value")
         self.train("-o", "", says="--output")
 
+    def test_an_option_is_not_the_value_of_another(self):
+        self.refused_usage("train", "xor.csv", "--target", "--epochs", "5", says="--target needs a value")
+        self.train("--epochs", "--json", says="--epochs needs a value")
+        self.train("-o", "--quiet", says="-o needs a value")
+        self.train("--history", "-o", "m", says="--history needs a value")
+        # What is no option may be a column's name.
+        self.refused_data("train", "xor.csv", "--target", "y", "--features", "--frobnicate", says="--frobnicate")
+
+    def test_a_flag_takes_no_value(self):
+        self.train("--json=3", says="--json takes no value")
+        self.train("--quiet=", says="--quiet takes no value")
+
     def test_sizes_of_zero(self):
         self.train("--epochs", "0", says=("--epochs", "'0'", "at least 1"))
         self.train("--batch", "0", says=("--batch", "at least 1"))
