@@ -95,6 +95,7 @@ const Case rows[] = {
     {"affine_grad 63x65x64, sigmoid before", 1e-6, [](Backend& b, Fill& f) { return grad(b, f, 63, 65, 64, A::sigmoid); }},
     {"affine_grad 64x784x128, relu before", 2e-6, [](Backend& b, Fill& f) { return grad(b, f, 64, 784, 128, A::relu); }},
     {"affine_grad of an empty batch is 0", one, [](Backend& b, Fill& f) { return grad(b, f, 0, 3, 2); }},
+    {"affine_grad of no outputs: dx is 0", 0, [](Backend& b, Fill& f) { return grad(b, f, 4, 3, 0, A::tanh); }},
     {"affine_grad into a slab, without dx", 1e-6,
      [](Backend& b, Fill& f) -> Tensors {
          const Tensor all = b.zeros({200});
@@ -105,6 +106,10 @@ const Case rows[] = {
 
     // --- convolution
     {"conv2d 3x3, padded", 2e-6, [](Backend& b, Fill& f) { return conv(b, f, {2, 3, 9, 11}, {5, 3, 3, 3}, {.pad = {1, 1}}); }},
+    {"conv2d of no channels is the bias", one,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 0, 5, 6}, {4, 0, 3, 2}, {.groups = 2, .activation = A::tanh}); }},
+    {"conv2d of padding alone is the bias", one,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 3, 0, 4}, {4, 3, 1, 1}, {.stride = {1, 2}, .pad = {1, 0}}); }},
     {"conv2d 1x1", 2e-6, [](Backend& b, Fill& f) { return conv(b, f, {1, 16, 7, 5}, {8, 16, 1, 1}, {}); }},
     {"conv2d stride 2, dilation 2, uneven pads", 2e-6,
      [](Backend& b, Fill& f) {

@@ -78,6 +78,31 @@ TEST_CASE("mse is the mean over columns, summed over rows, weights multiply") {
     }
 }
 
+TEST_CASE("sums of nothing are 0, whatever the memory held") {
+    for (const std::string& name : available_backends()) {
+        INFO(name);
+        auto b = make_backend(name);
+        const Tensor x = b->zeros({5, 7}), w = b->zeros({0, 7}), dy = b->zeros({5, 0});
+        b->upload(std::vector<double>(35, 3.0), {5, 7});  // given back at once: dx is likely to stand here
+        CHECK(b->read(b->affine_grad(x, w, dy).dx) == std::vector<double>(35, 0.0));
+        const Tensor bias = upload(*b, std::array{1.0, -2.0}, {2});
+        const Tensor y = b->conv2d(b->zeros({1, 0, 2, 2}), b->zeros({2, 0, 1, 1}), {.bias = bias});
+        CHECK(b->read(y) == std::vector<double>{1, 1, 1, 1, -2, -2, -2, -2});
+        CHECK(b->read(b->conv2d(b->zeros({1, 0, 2, 2}), b->zeros({2, 0, 1, 1}))) == std::vector<double>(8, 0.0));
+    }
+}
+
+TEST_CASE("losses of no columns are refused") {
+    for (const std::string& name : available_backends()) {
+        INFO(name);
+        auto b = make_backend(name);
+        CHECK_THROWS_WITH_AS(b->mse(b->zeros({3, 0}), b->zeros({3, 0})), "mse: outputs [3, 0] have no columns.", Error);
+        CHECK_THROWS_WITH_AS(b->softmax_ce(b->zeros({3, 0}), classes(*b, {0, 0, 0})),
+                             "softmax_ce: outputs [3, 0] have no columns.", Error);
+        CHECK(b->mse(b->zeros({0, 4}), b->zeros({0, 4})).losses.size() == 0);
+    }
+}
+
 TEST_CASE("small numbers worked out by hand") {
     for (const std::string& name : available_backends()) {
         INFO(name);

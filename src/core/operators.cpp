@@ -182,6 +182,7 @@ AffineGrad Backend::affine_grad(const Tensor& x, const Tensor& w, const Tensor& 
     if (!out.dw.exists()) out.dw = empty({n_out, n_in});
     if (!out.db.exists()) out.db = empty({1, n_out});
     if (options.need_dx) out.dx = empty({batch, n_in});
+    if (n_out == 0 && out.dx.size() > 0) write(out.dx, std::vector<double>(out.dx.size(), 0.0));  // sums of nothing
     if (n_out > 0) run_affine_grad(x, w, dy, options.need_dx ? options.activation : Activation::none, out);
     return out;
 }
@@ -202,7 +203,11 @@ Tensor Backend::conv2d(const Tensor& x, const Tensor& weight, const Conv2dOption
     Tensor y = empty({x.shape[0], filters,
                       conv_out(x.shape[2], weight.shape[2], options.stride[0], options.pad[0], options.dilation[0]),
                       conv_out(x.shape[3], weight.shape[3], options.stride[1], options.pad[1], options.dilation[1])});
-    if (y.size() > 0) run_conv2d(x, weight, options, y);
+    if (y.size() > 0 && x.size() > 0 && weight.size() > 0) run_conv2d(x, weight, options, y);
+    if (y.size() > 0 && (x.size() == 0 || weight.size() == 0)) {  // sums of nothing are those of a zero each
+        run_conv2d(zeros({y.shape[0], groups, y.shape[2], y.shape[3]}), zeros({filters, 1, 1, 1}),
+                   {.bias = options.bias, .groups = groups, .activation = options.activation}, y);
+    }
     return y;
 }
 
@@ -250,6 +255,7 @@ namespace {
 LossOptions checked_loss(Backend& backend, const Tensor& outputs, std::size_t n, const LossOptions& options,
                          const char* op) {
     const std::size_t batch = outputs.rows();
+    expect(batch == 0 || outputs.cols() > 0, op, "outputs " + outputs.shape.str() + " have no columns.");
     LossOptions checked = options;
     if (options.rows.exists()) {
         expect_type(options.rows, Type::u32, op, "rows");
