@@ -60,6 +60,16 @@ TEST_CASE("hold-out: stratified by largest remainder") {
     CHECK(count(split_rows(first_rows(7), rare, 0.6, 1).held, rare, 2) == std::vector<std::size_t>{4, 0});
 }
 
+TEST_CASE("hold-out: what classes of one row cannot give, a large one gives") {
+    std::vector<std::uint32_t> classes(100, 0);  // and ten classes of a single row
+    for (std::uint32_t c = 1; c <= 10; ++c) classes.push_back(c);
+    std::vector<std::size_t> expected(11, 0);
+    expected[0] = 99;  // all but its last row
+    CHECK(count(split_rows(first_rows(110), classes, 0.9, 1).held, classes, 11) == expected);
+    CHECK_MENTIONS(refusal(Fault::bad_argument, [&] { split_rows(first_rows(110), classes, 0.91, 1); }),
+                   "Holding out 100 rows of 110 leaves a class");
+}
+
 TEST_CASE("hold-out: rows are those that are given") {
     const Rows rows{2, 5, 7, 11};
     const auto split = split_rows(rows, {}, 0.5, 1);

@@ -31,8 +31,12 @@ std::vector<std::size_t> quotas(std::span<const std::uint32_t> classes, double s
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
-    for (const auto c : order) {
-        if (given < total && quota[c] + 1 < sizes[c]) ++quota[c], ++given;
+    // Once round as a rule; again where classes with a single row left cannot give their share.
+    for (std::size_t before = total; given < total && given != before;) {
+        before = given;
+        for (const auto c : order) {
+            if (given < total && quota[c] + 1 < sizes[c]) ++quota[c], ++given;
+        }
     }
     if (given < total) {
         throw Error(Fault::bad_argument, "Holding out " + counted(total, "row") + " of " +

@@ -16,9 +16,9 @@ struct Split {
 // first ones of a shuffle by Random(seed + 1).
 //
 // With classes (of each row), as many are taken of each class as its share says: floor(share·size),
-// and one more from the classes with the largest remainders, lower classes first among equal ones,
-// until the total is right. A class never gives its last row. Taken are the first of the class in the
-// same shuffle.
+// and one more from the classes with the largest remainders, lower classes first among equal ones, in
+// as many rounds as it takes until the total is right. A class never gives its last row. Taken are the
+// first of the class in the same shuffle.
 Split split_rows(const Rows& rows, std::span<const std::uint32_t> classes, double share, double seed);
 
 }  // namespace shunt
