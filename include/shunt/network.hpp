@@ -97,8 +97,11 @@ struct Samples {
     // Refuses a length that differs from the first sample's, and a negative class.
     Samples& add(std::span<const double> input, std::int64_t sample_class, double weight = 1);
     Samples& add(std::span<const double> input, std::span<const double> target, double weight = 1);
+    Samples& add(std::span<const float> input, std::int64_t sample_class, double weight = 1);
+    Samples& add(std::span<const float> input, std::span<const float> target, double weight = 1);
     Samples& add(std::span<const std::uint32_t> input, std::int64_t sample_class, double weight = 1);
     Samples& add(std::span<const std::uint32_t> input, std::span<const double> target, double weight = 1);
+    Samples& add(std::span<const std::uint32_t> input, std::span<const float> target, double weight = 1);
     Samples& add(std::initializer_list<double> input, std::int64_t sample_class, double weight = 1);
     Samples& add(std::initializer_list<double> input, std::initializer_list<double> target, double weight = 1);
 };
@@ -276,6 +279,7 @@ public:
     std::vector<double> predict_all(const Samples& samples) const;
 
     std::uint32_t classify(std::span<const double> input) const;  // ties: the lowest class
+    std::uint32_t classify(std::span<const float> input) const;
     std::uint32_t classify(std::span<const std::uint32_t> tokens) const;
     std::vector<std::uint32_t> classify_all(const Samples& samples) const;
     double accuracy(const Samples& samples) const;  // share of samples with the right class

@@ -167,6 +167,9 @@ std::vector<std::uint32_t> Network::classify_all(const Samples& samples) const {
 std::uint32_t Network::classify(std::span<const double> input) const {
     return classify_all(one(input)).front();
 }
+std::uint32_t Network::classify(std::span<const float> input) const {
+    return classify_all(one(input)).front();
+}
 std::uint32_t Network::classify(std::span<const std::uint32_t> tokens) const {
     return classify_all(one(tokens)).front();
 }

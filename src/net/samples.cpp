@@ -22,15 +22,17 @@ void expect_length(std::size_t length, std::size_t expected, std::size_t sample,
                                     "; the samples before it have " + number(expected) + ".");
 }
 
-template <typename T>
-void append(std::vector<T>& all, std::span<const T> one, std::size_t n, const char* what) {
-    if (n > 0) expect_length(one.size(), all.size() / n, n, what);
+constexpr std::span<const double> no_numbers;
+
+template <typename To, typename From>
+void append(std::vector<To>& all, std::span<const From> one) {
     all.insert(all.end(), one.begin(), one.end());
 }
 
-// Leaves samples unchanged when it throws.
-void add_sample(Samples& s, std::span<const double> input, std::span<const std::uint32_t> tokens,
-                std::optional<std::int64_t> sample_class, std::span<const double> target, double weight) {
+// Leaves samples unchanged when it refuses them.
+template <typename Number, typename TargetNumber>
+void add_sample(Samples& s, std::span<const Number> input, std::span<const std::uint32_t> tokens,
+                std::optional<std::int64_t> sample_class, std::span<const TargetNumber> target, double weight) {
     if (sample_class && (*sample_class < 0 || *sample_class > 0xfffffffe)) {
         refuse(Fault::bad_data,
                "Sample " + number(s.n) + " has the class " + std::to_string(*sample_class) + "; classes count from 0.");
@@ -41,9 +43,9 @@ void add_sample(Samples& s, std::span<const double> input, std::span<const std::
         expect_length(target.size(), s.targets.size() / s.n, s.n, "targets");
         expect_length(sample_class ? 1 : 0, s.classes.size() / s.n, s.n, "classes");
     }
-    append(s.inputs, input, s.n, "inputs");
-    append(s.tokens, tokens, s.n, "tokens");
-    append(s.targets, target, s.n, "targets");
+    append(s.inputs, input);
+    append(s.tokens, tokens);
+    append(s.targets, target);
     if (sample_class) s.classes.push_back(static_cast<std::uint32_t>(*sample_class));
     if (s.weights.empty() && weight != 1) s.weights.assign(s.n, 1.0);
     if (!s.weights.empty() || weight != 1) s.weights.push_back(weight);
@@ -67,19 +69,31 @@ void expect_finite(std::span<const double> values, std::size_t each, const char*
 }  // namespace
 
 Samples& Samples::add(std::span<const double> input, std::int64_t sample_class, double weight) {
-    add_sample(*this, input, {}, sample_class, {}, weight);
+    add_sample(*this, input, {}, sample_class, no_numbers, weight);
     return *this;
 }
 Samples& Samples::add(std::span<const double> input, std::span<const double> target, double weight) {
     add_sample(*this, input, {}, {}, target, weight);
     return *this;
 }
+Samples& Samples::add(std::span<const float> input, std::int64_t sample_class, double weight) {
+    add_sample(*this, input, {}, sample_class, no_numbers, weight);
+    return *this;
+}
+Samples& Samples::add(std::span<const float> input, std::span<const float> target, double weight) {
+    add_sample(*this, input, {}, {}, target, weight);
+    return *this;
+}
 Samples& Samples::add(std::span<const std::uint32_t> input, std::int64_t sample_class, double weight) {
-    add_sample(*this, {}, input, sample_class, {}, weight);
+    add_sample(*this, no_numbers, input, sample_class, no_numbers, weight);
     return *this;
 }
 Samples& Samples::add(std::span<const std::uint32_t> input, std::span<const double> target, double weight) {
-    add_sample(*this, {}, input, {}, target, weight);
+    add_sample(*this, no_numbers, input, {}, target, weight);
+    return *this;
+}
+Samples& Samples::add(std::span<const std::uint32_t> input, std::span<const float> target, double weight) {
+    add_sample(*this, no_numbers, input, {}, target, weight);
     return *this;
 }
 Samples& Samples::add(std::initializer_list<double> input, std::int64_t sample_class, double weight) {
