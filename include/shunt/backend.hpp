@@ -58,13 +58,15 @@ struct Conv2dOptions {
 
 struct LossOptions {
     Tensor weights = {};   // [n] factors of the samples' loss and gradient; not given: 1
-    Tensor rows = {};      // u32 [batch], the sample that row i belongs to; not given: i
+    Tensor rows = {};      // u32 [batch], the sample that row i belongs to; not given: i. Past the last
+                           // sample: plain and cpu refuse it, a card cannot
     Tensor losses = {};    // [batch], where the losses go; not given: a new tensor
     bool gradient = true;  // false: the loss alone
 };
 
 struct Loss {
-    Tensor losses;    // [batch], added up in order they are the summed loss (see total)
+    Tensor losses;    // [batch], added up in order they are the summed loss (see total). A row's own,
+                      // except after mse on plain: the whole sum stands in the first place, 0 in the others
     Tensor gradient;  // of the summed loss, shaped as the outputs
 };
 
@@ -148,10 +150,13 @@ public:
     // dtable, shaped as `out` [v, d]: the rows of dy added up by token, in order.
     void embed_grad(const Tensor& tokens, const Tensor& dy, const Tensor& out);
 
-    // y[i] = x[rows[i]], rows u32; x f32 or u32.
+    // y[i] = x[rows[i]], rows u32; x f32 or u32. Rows past the last: plain and cpu refuse them; a card
+    // cannot, so they are checked before upload (epoch_order does).
     Tensor gather(const Tensor& x, const Tensor& rows);
 
-    // loss = Σ_s −w_s·ln(softmax(z_s)[class_s]), gradient w·(p − onehot). classes: u32 [n].
+    // loss = Σ_s −w_s·ln(softmax(z_s)[class_s]), gradient w·(p − onehot). classes: u32 [n]. Classes past
+    // the last column: plain and cpu refuse them; a card cannot, so networks check them before upload.
+    // Rows without columns are refused, here and by mse.
     Loss softmax_ce(const Tensor& logits, const Tensor& classes, const LossOptions& options = {});
 
     // loss = Σ_s w_s·mean_j (y_sj − t_sj)², gradient 2·w·(y − t) / cols. targets: [n, cols].

@@ -50,7 +50,8 @@ Tensor batch_at(Backend& backend, const EpochData& data, std::size_t start, std:
 
 // The gradient of the summed loss of the batch from `start` on, whose outputs these are; its losses
 // are left at their positions. Without `gradient` the losses alone. bad_argument past the end, and
-// where the answers are of the other kind or do not fit the outputs.
+// where the answers are of the other kind or do not fit the outputs. Under mse plain leaves the batch's
+// whole loss at its first position and 0 at the others (see Loss).
 Tensor softmax_ce_at(Backend& backend, const Tensor& logits, const EpochData& data, std::size_t start,
                      bool gradient = true);
 Tensor mse_at(Backend& backend, const Tensor& outputs, const EpochData& data, std::size_t start, bool gradient = true);

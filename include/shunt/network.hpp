@@ -165,10 +165,14 @@ enum class Stopped { epochs, patience, on_epoch, target_loss, interrupted };
 std::string_view to_string(Stopped reason);
 
 struct TrainResult {
-    double loss = 0;  // mean of the last complete epoch (also when better weights were restored)
+    double loss = 0;  // mean of the last complete epoch (also when better weights were restored); of the
+                      // steps that were done where the first epoch was interrupted
     Stopped stopped = Stopped::epochs;
     std::vector<Epoch> history;
-    std::int64_t best_epoch = 0;  // whose weights the network has: the best one with patience, else the last
+    // Whose weights the network has: the best one with patience, else the last complete one; 0 before
+    // the first is complete. Interrupted within an epoch and without a best one, it has those of the
+    // last step.
+    std::int64_t best_epoch = 0;
     double seconds = 0;
     // What went wrong on the way and how it went on, a sentence or two each; empty as a rule. A card
     // that fails is opened again, and training repeats what it lost since the weights were last

@@ -29,11 +29,12 @@ inline int threads_for_values(std::size_t n, int most) {
     return threads_from(static_cast<double>(n), 1 << 16, most);
 }
 
-// What `options`, SHUNT_THREADS and the machine allow. Error for a value that is no number of
-// threads. In a child forked after OpenMP's threads were started it is 1: they are not there.
+// What `asked` (0: nothing), SHUNT_THREADS and the machine allow. Error for a value that is no number
+// of threads.
 int most_threads(int asked);
 
-// To be called before a region of more than one thread is entered: what fork looks at.
+// To be called before a region of more than one thread is entered: what fork looks at. In a child
+// forked after that OpenMP's threads are not there, and one thread does all the work.
 void note_threads_in_use();
 bool threads_lost_by_fork();
 

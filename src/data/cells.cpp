@@ -1,4 +1,4 @@
-// What cells mean: numbers, missing values, words; and the columns made of them.
+// What cells mean: numbers, missing values, words.
 #include "data/cells.hpp"
 
 #include <algorithm>

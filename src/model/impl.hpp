@@ -28,7 +28,7 @@ struct Model::Impl {
     DataMark data;
 };
 
-// --- the file (file.cpp) -------------------------------------------------------------------------
+// --- the file (describe.cpp, read.cpp) -----------------------------------------------------------
 
 nlohmann::ordered_json describe_training(const TrainOptions& train, double hold_out, const std::string& weights);
 
