@@ -452,5 +452,5 @@ TEST_CASE("labels: of another length, shape, format or name") {
     CHECK_THROWS_WITH(read_table(csv.path, {.labels = labels.path}),
                       doctest::Contains("has a column \"label\" already"));
     CHECK_THROWS_WITH(read_table(images.path, {.labels = "/nowhere/y.npy"}),
-                      "Cannot read /nowhere/y.npy: No such file or directory.");
+                      "/nowhere/y.npy cannot be read: No such file or directory.");
 }

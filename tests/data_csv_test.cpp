@@ -439,9 +439,9 @@ TEST_CASE("csv file: truncated, damaged, lengthened and joined gzip data") {
 
 TEST_CASE("csv file: missing, a directory, empty, of another program") {
     const std::string nowhere = "/nowhere/people.csv";
-    CHECK(file_refusal(nowhere, Fault::bad_file) == "Cannot read " + nowhere + ": No such file or directory.");
+    CHECK(file_refusal(nowhere, Fault::bad_file) == nowhere + " cannot be read: No such file or directory.");
     const std::string directory = std::filesystem::temp_directory_path().string();
-    CHECK(file_refusal(directory, Fault::bad_file) == "Cannot read " + directory + ": Is a directory.");
+    CHECK(file_refusal(directory, Fault::bad_file) == directory + " cannot be read: Is a directory.");
     const TempFile empty("empty.csv", "");
     CHECK(file_refusal(empty.path, Fault::bad_data) == empty.path + " is empty.");
     const TempFile parquet("t.parquet", "PAR1.....PAR1");

@@ -57,7 +57,7 @@ struct ReadOptions {
     std::string features = {};                  // … and the input; not given: the other one
 };
 
-// CSV, TSV (`,` `;` tab or `|`, found by itself), IDX, .npy, .npz; "-" is CSV on stdin; .gz of CSV
+// CSV, TSV (`,` `;` tab or `|`, found by itself), IDX, .npy, .npz; "-" is stdin; .gz of CSV
 // and IDX. Every error names file, line and column.
 Table read_table(const std::string& file, const ReadOptions& options = {});
 

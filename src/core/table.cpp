@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/text.hpp"
 #include "shunt/data.hpp"
 
 namespace shunt {
@@ -21,12 +22,9 @@ std::optional<std::size_t> whole_number(const std::string& text) {
 }
 
 std::string names_of(const std::vector<Column>& columns) {
-    std::string names;
-    for (std::size_t c = 0; c < std::min(columns.size(), most_listed); ++c) {
-        names += (c ? ", " : "") + columns[c].name;
-    }
-    if (columns.size() > most_listed) names += " and " + std::to_string(columns.size() - most_listed) + " more";
-    return names;
+    std::vector<std::string> names;
+    for (const Column& column : columns) names.push_back(column.name);
+    return listed(names, most_listed);
 }
 
 }  // namespace

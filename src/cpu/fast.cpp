@@ -9,6 +9,7 @@
 #include <new>
 
 #include "cpu/dnnl.hpp"
+#include "cpu/index.hpp"
 #include "cpu/loops.hpp"
 #include "cpu/pool.hpp"
 #include "cpu/threads.hpp"
@@ -37,12 +38,6 @@ std::uint32_t* u(const Tensor& t) {
 
 std::int64_t i64(std::size_t n) {
     return static_cast<std::int64_t>(n);
-}
-
-void check_index(std::size_t index, std::size_t limit, const char* what) {
-    if (index < limit) return;
-    throw Error(Fault::bad_argument,
-                std::string(what) + " " + std::to_string(index) + " is not below " + std::to_string(limit) + ".");
 }
 
 class Fast final : public Backend {
@@ -174,7 +169,7 @@ protected:
         const std::size_t d = out.cols();
         std::fill_n(f(out), out.size(), 0.0f);
         for (std::size_t t = 0; t < tokens.size(); t++) {
-            check_index(u(tokens)[t], out.rows(), "embed_grad: token");
+            checked_index(u(tokens)[t], out.rows(), "embed_grad: token");
             loops::add(f(dy) + t * d, f(out) + u(tokens)[t] * d, d);
         }
     }
@@ -187,7 +182,7 @@ protected:
     void run_softmax_ce(const Tensor& logits, const Tensor& classes, const LossOptions& o, const Loss& out) override {
         constexpr std::size_t cost_of_exp = 16;  // in values moved
         for (std::size_t i = 0; i < logits.rows(); i++) {
-            check_index(u(classes)[sample(o, i, classes.size())], logits.cols(), "softmax_ce: class");
+            checked_index(u(classes)[sample(o, i, classes.size())], logits.cols(), "softmax_ce: class");
         }
         parallel(
             logits.rows(), [&](std::size_t first, std::size_t n) { softmax_rows(logits, classes, o, out, first, n); },
@@ -273,7 +268,7 @@ private:
 
     void rows_of(const float* x, std::size_t n_rows, std::size_t cols, const std::uint32_t* rows, std::size_t n,
                  float* y, const char* what) const {
-        for (std::size_t i = 0; i < n; i++) check_index(rows[i], n_rows, what);
+        for (std::size_t i = 0; i < n; i++) checked_index(rows[i], n_rows, what);
         parallel(
             n,
             [&](std::size_t first, std::size_t count) {
@@ -308,9 +303,7 @@ private:
     }
 
     static std::size_t sample(const LossOptions& o, std::size_t row, std::size_t n) {
-        if (!o.rows.exists()) return row;
-        check_index(u(o.rows)[row], n, "loss: sample");
-        return u(o.rows)[row];
+        return o.rows.exists() ? checked_index(u(o.rows)[row], n, "loss: sample") : row;
     }
 
     int most_threads_;

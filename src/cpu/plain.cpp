@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cpu/index.hpp"
+
 namespace shunt::cpu {
 namespace {
 
@@ -187,7 +189,7 @@ protected:
         const std::size_t d = table.cols();
         const auto T = u(tokens);
         for (std::size_t t = 0; t < T.size(); t++) {
-            check_index(T[t], table.rows(), "embed: token");
+            checked_index(T[t], table.rows(), "embed: token");
             std::ranges::copy(f(table).subspan(T[t] * d, d), f(y).subspan(t * d, d).begin());
         }
     }
@@ -197,7 +199,7 @@ protected:
         const auto T = u(tokens);
         std::ranges::fill(f(out), 0);
         for (std::size_t t = 0; t < T.size(); t++) {
-            check_index(T[t], out.rows(), "embed_grad: token");
+            checked_index(T[t], out.rows(), "embed_grad: token");
             for (std::size_t k = 0; k < d; k++) f(out)[T[t] * d + k] += f(dy)[t * d + k];
         }
     }
@@ -206,7 +208,7 @@ protected:
         const std::size_t cols = x.cols();
         for (std::size_t i = 0; i < rows.size(); i++) {
             const std::size_t row = u(rows)[i];
-            check_index(row, x.rows(), "gather: row");
+            checked_index(row, x.rows(), "gather: row");
             if (x.type == Type::u32) {
                 std::ranges::copy(u(x).subspan(row * cols, cols), u(y).subspan(i * cols, cols).begin());
             } else {
@@ -222,7 +224,7 @@ protected:
             const std::size_t s = sample(o, i, classes.size());
             const auto z = f(logits).subspan(i * n_classes, n_classes);
             const std::size_t right = u(classes)[s];
-            check_index(right, n_classes, "softmax_ce: class");
+            checked_index(right, n_classes, "softmax_ce: class");
             const double top = *std::ranges::max_element(z);
             double sum = 0;
             for (std::size_t j = 0; j < n_classes; j++) sum += p[j] = std::exp(z[j] - top);
@@ -278,15 +280,7 @@ protected:
 
 private:
     static std::size_t sample(const LossOptions& o, std::size_t row, std::size_t n) {
-        if (!o.rows.exists()) return row;
-        check_index(u(o.rows)[row], n, "loss: sample");
-        return u(o.rows)[row];
-    }
-
-    static void check_index(std::size_t index, std::size_t limit, const char* what) {
-        if (index < limit) return;
-        throw Error(Fault::bad_argument,
-                    std::string(what) + " " + std::to_string(index) + " is not below " + std::to_string(limit) + ".");
+        return o.rows.exists() ? checked_index(u(o.rows)[row], n, "loss: sample") : row;
     }
 };
 

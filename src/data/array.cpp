@@ -10,6 +10,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/text.hpp"
 #include "data/text.hpp"
 #include "shunt/file.hpp"
 

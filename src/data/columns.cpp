@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/text.hpp"
 #include "data/cells.hpp"
 #include "data/text.hpp"
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_set>
 
+#include "core/text.hpp"
 #include "data/formats.hpp"
 #include "data/text.hpp"
 

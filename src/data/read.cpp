@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "core/text.hpp"
 #include "data/formats.hpp"
 #include "data/text.hpp"
 
@@ -22,7 +23,7 @@ struct Close {
 };
 
 [[noreturn]] void refuse(const std::string& file, int error) {
-    throw Error(Fault::bad_file, "Cannot read " + file + ": " + std::strerror(error) + ".");
+    throw Error(Fault::bad_file, file + " cannot be read: " + std::strerror(error) + ".");
 }
 
 std::string read_stream(std::FILE* stream, const std::string& name, std::size_t expected) {

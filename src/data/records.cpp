@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/text.hpp"
 #include "data/cells.hpp"
 #include "data/text.hpp"
 #include "shunt/error.hpp"

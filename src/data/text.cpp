@@ -88,8 +88,4 @@ std::string shown(std::string_view cell) {
     return text + (size < cell.size() ? "…\"" : "\"");
 }
 
-std::string counted(std::uint64_t n, const std::string& noun) {
-    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
-}
-
 }  // namespace shunt::data

@@ -16,7 +16,4 @@ std::uint64_t count_line_ends(std::string_view text);
 // In quotes, on one line, cut to 40 bytes: what a message can hold of a cell.
 std::string shown(std::string_view cell);
 
-// "1 row", "2 rows".
-std::string counted(std::uint64_t n, const std::string& noun);
-
 }  // namespace shunt::data
