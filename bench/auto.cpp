@@ -1,6 +1,7 @@
 // Shows what `auto` costs: whole runs, from making the network to its trained weights, on cpu, on gpu
-// and on auto, which starts without anything measured before. The better side takes at least
-// --seconds (5); the other one is run for a tenth of that, and its time is told for the whole.
+// and on auto, which starts without anything measured before. A run is long enough to take the better
+// side --seconds (5). That side is run for a third of it, the other one for a tenth, and their times
+// are told for the whole.
 //
 //     auto [--seconds 60] [--only 784-128-10]
 //
@@ -100,7 +101,7 @@ bool show(const Case& c, double seconds) {
         sides, [](const auto& a, const auto& b) { return a.second.epoch() < b.second.epoch(); });
     const auto epochs = std::max<std::int64_t>(2, std::llround(std::ceil(1.05 * seconds / rough.epoch())));
     const double never = 1e9;
-    sides[better] = run(c, samples, better, epochs, never);
+    sides[better] = run(c, samples, better, std::max<std::int64_t>(2, epochs / 3), never);
     const Run settled = run(c, samples, "auto", epochs, never);
 
     double best = never;
