@@ -9,6 +9,7 @@
 #include <span>
 
 #include "core/random.hpp"
+#include "net/samples.hpp"
 #include "net/stepper.hpp"
 
 namespace shunt {
@@ -25,21 +26,6 @@ private:
     using Clock = std::chrono::steady_clock;
     Clock::time_point start_ = Clock::now();
 };
-
-Samples first_of(const Samples& s, std::size_t n) {
-    const auto first = [&](const auto& values) {
-        const std::size_t each = values.size() / s.n;
-        return std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n * each));
-    };
-    Samples some;
-    some.inputs = first(s.inputs);
-    some.tokens = first(s.tokens);
-    some.classes = first(s.classes);
-    some.targets = first(s.targets);
-    some.weights = first(s.weights);
-    some.n = n;
-    return some;
-}
 
 class Steps final : public Trial {
 public:
