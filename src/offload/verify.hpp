@@ -2,13 +2,15 @@
 //
 // Products are checked by Freivalds' test: with a random r of ±1, c·r must be a·(b·r), row by row. Where that saves
 // nothing (thin products) or cannot be (an activation follows), and for convolutions, a few elements of the result
-// are computed again. All of it in double, against a bound of what float32 may have rounded: correct results are never
-// called wrong, whatever the data. verify.cpp derives the bounds.
+// are computed again. All of it in double, against a bound of what float32 may have rounded, which holds for any data:
+// elements that are right are never called wrong, rows in 3e-8 of the worst cases. verify.cpp derives the bounds.
 //
 // What is found. Freivalds' test: a single wrong value in a row, if it is off by more than twice the row's bound,
-// always; several that could cancel each other, with probability 1/2 for each vector at least, in each row. Tiles, rows
-// and tails that are wrong span many rows and are found for sure. Samples: a fault in a share s of the elements with
-// probability 1 − (1 − s)^samples, and always in the first and in the last one. Not found: errors the size of rounding.
+// always; several that could cancel each other, with probability 1/2 for each vector at least, in each row. The bound
+// is 0.1 % of a typical value for 64×64×64 values in [-1, 1], a third at 1024×1024×1024, five times one at
+// 64×4096×4096: there 8×8 zeros were found in 26 of 60 checks, 16×16 in 57, 32×32 in all. Samples: a fault in a share s
+// of the elements with probability 1 − (1 − s)^samples, and always in the first and in the last one. Not found: errors
+// the size of rounding.
 //
 // What is not finite. Where an operand of a sum is not, the result must not be either. Where a sum could overflow in
 // some order of its terms, the row (the element) is left out: it may be infinite, NaN or finite. After an activation
