@@ -20,6 +20,7 @@ ALLOWED = {
     "public": {"public"},
     "core": {"core", "public", "nlohmann", "xxhash"},
     "decide": {"decide", "core", "public"},
+    "offload": {"offload", "core", "decide", "public"},
     "cpu": {"cpu", "core", "public", "openmp", "dnnl"},
     "net": {"net", "core", "decide", "public", "nlohmann"},
     "model": {"model", "net", "core", "public", "nlohmann"},

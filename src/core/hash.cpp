@@ -9,6 +9,11 @@
 
 namespace shunt {
 
+Checksum checksum(std::span<const std::byte> bytes) {
+    const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+    return {hash.low64, hash.high64};
+}
+
 // Made by the library itself, which wants it aligned to 64 bytes.
 struct Hash::State {
     std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(), XXH3_freeState};

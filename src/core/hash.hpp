@@ -1,12 +1,21 @@
-// XXH3-128 of values, one list after another.
+// XXH3-128: of one array, and of values one list after another.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
 namespace shunt {
+
+struct Checksum {
+    std::uint64_t low = 0, high = 0;
+
+    bool operator==(const Checksum&) const = default;
+};
+
+Checksum checksum(std::span<const std::byte> bytes);
 
 class Hash {
 public:
