@@ -24,7 +24,7 @@ class Usage : public std::runtime_error {
 
 using Arguments = std::span<const char* const>;  // what follows the command's name
 
-// Which numbers an option takes, and the words for it: "above 0".
+// Which numbers an option takes, and the words for it: "a number above 0".
 struct Range {
     const char* words;
     bool (*holds)(double);
@@ -74,7 +74,7 @@ public:
             double number = 0;
             const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), number);
             if (error != std::errc() || end != s.data() + s.size() || !std::isfinite(number) || !range.holds(number))
-                refuse(option, s, std::string("a number ") + range.words);
+                refuse(option, s, range.words);
             value = number;
         });
     }

@@ -26,11 +26,6 @@ int write_all(int fd, std::string_view text) {
     return 0;
 }
 
-std::size_t width(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 void add_json(const Json& value, int depth, std::string& out) {
     if (value.is_number_float()) {
         const double number = value.get<double>();
@@ -89,6 +84,11 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows, const 
         out += line + "\n";
     }
     return out;
+}
+
+std::size_t width(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string csv_cell(const std::string& text) {

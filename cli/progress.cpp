@@ -46,6 +46,10 @@ std::string as_time(double seconds) {
     return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
 }
 
+std::string time_taken(double seconds) {
+    return seconds < 60 ? short_text(seconds) + " s" : as_time(seconds);
+}
+
 // To three digits, in groups: 12,300
 std::string as_rate(double rate) {
     if (rate < 1000) return short_text(std::round(rate));
@@ -101,43 +105,48 @@ void Progress::close() {
 }
 
 void Progress::draw(bool last) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    const std::int64_t current = last ? epoch_ : std::min(epoch_ + 1, epochs_);
-    const std::size_t width = terminal_width();
-    const std::string total = std::to_string(epochs_);
-    std::string number = std::to_string(current);
-    number.insert(0, total.size() - std::min(total.size(), number.size()), ' ');
-    const std::string left = "epoch " + number + "/" + total + "  ", right = figures(seconds, width, last);
-    // Sizes that depend on the terminal alone, so that nothing jumps from one moment to the next.
-    const std::size_t room = width < 90 ? 10 : width < 110 ? 20 : 30;
-    std::string line = left + right;
-    if (left.size() + room + right.size() < width)
-        line = left + bar(room) + right;
-    else
-        line.resize(std::min(line.size(), width - 1));
-    note("\r" + line + "\x1b[K");
+    note("\r" + line(terminal_width(), last) + "\x1b[K");
     drawn_ = true;
     drawn_at_ = Clock::now();
 }
 
-std::string Progress::bar(std::size_t width) const {
+// Shorter than the terminal is wide: one that fills it would be broken, and the next drawn below. What has no room
+// is left out as a whole, the least telling first.
+std::string Progress::line(std::size_t columns, bool last) const {
+    const double seconds = std::max(std::chrono::duration<double>(Clock::now() - start_).count(), 1e-9);
+    const std::string total = std::to_string(epochs_);
+    std::string number = std::to_string(last ? epoch_ : std::min(epoch_ + 1, epochs_));
+    number.insert(0, total.size() - std::min(total.size(), number.size()), ' ');
+    const std::string epoch = "epoch " + number + "/" + total;
+    // Sizes that depend on the terminal alone, so that little jumps from one moment to the next.
+    std::string bar = "  " + as_bar(columns < 90 ? 10 : columns < 110 ? 20 : 30);
+    std::string loss = loss_ ? "  loss " + short_text(*loss_) : "";
+    std::string held_out = validation_ ? "  held out " + short_text(*validation_) : "";
+    std::string rate = "  " + rows_a_second(seconds) + (columns < 120 ? "/s" : " samples/s");
+    std::string time = "  " + (last ? time_taken(seconds) : time_left(seconds));
+    const auto all = [&] { return epoch + bar + loss + held_out + rate + time; };
+    for (std::string* part : {&rate, &bar, &held_out, &loss, &time}) {
+        if (width(all()) < columns) return all();
+        part->clear();
+    }
+    return epoch.substr(0, columns - 1);
+}
+
+std::string Progress::as_bar(std::size_t columns) const {
     const double share = static_cast<double>(step_) / static_cast<double>(std::max<std::int64_t>(steps_, 1));
-    const auto size = static_cast<std::int64_t>(width);
+    const auto size = static_cast<std::int64_t>(columns);
     const std::int64_t full =
         std::clamp(std::llround(share * static_cast<double>(size)), 0LL, static_cast<long long>(size));
     return times(full, utf8_ ? "━" : "#") + times(size - full, utf8_ ? "─" : ".");
 }
 
-std::string Progress::figures(double seconds, std::size_t width, bool last) const {
-    std::string out;
-    if (loss_) out += "  loss " + short_text(*loss_);
-    if (validation_) out += "  held out " + short_text(*validation_);
-    if (step_ == 0 || steps_ == 0 || seconds <= 0) return out;
+std::string Progress::rows_a_second(double seconds) const {
     const double epochs = static_cast<double>(step_) * static_cast<double>(epochs_) / static_cast<double>(steps_);
-    out += "  " + as_rate(epochs * static_cast<double>(rows_) / seconds) + (width < 90 ? "/s" : " samples/s");
-    if (last) return out + "  " + (seconds < 60 ? short_text(seconds) + " s" : as_time(seconds));
-    const double remaining = seconds * static_cast<double>(steps_ - step_) / static_cast<double>(step_);
-    return out + "  " + as_time(remaining) + " left";
+    return as_rate(epochs * static_cast<double>(rows_) / seconds);
+}
+
+std::string Progress::time_left(double seconds) const {
+    return as_time(seconds * static_cast<double>(steps_ - step_) / static_cast<double>(step_)) + " left";
 }
 
 }  // namespace shunt::cli

@@ -27,8 +27,10 @@ private:
 
     void open();
     void draw(bool last);
-    std::string bar(std::size_t width) const;
-    std::string figures(double seconds, std::size_t width, bool last) const;
+    std::string line(std::size_t columns, bool last) const;
+    std::string as_bar(std::size_t columns) const;
+    std::string rows_a_second(double seconds) const;
+    std::string time_left(double seconds) const;
 
     std::string opening_;
     std::int64_t epochs_ = 0, epoch_ = 0, step_ = 0, steps_ = 0;

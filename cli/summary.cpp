@@ -2,6 +2,7 @@
 #include "summary.hpp"
 
 #include "shunt/file.hpp"
+#include "shunt/gpu.hpp"
 
 namespace shunt::cli {
 namespace {
@@ -38,6 +39,11 @@ std::string how_it_went(const TrainCommand& c, const Trained& trained) {
     if (c.train.patience && n > 0 && result.best_epoch != result.history.back().epoch)
         out += "The weights are those of epoch " + std::to_string(result.best_epoch) + ".\n";
     return out;
+}
+
+// Of the card that the network ended on.
+Json adapter(const Network& network) {
+    return network.backend() == "gpu" ? Json(gpu::of(network).adapter().name) : Json(nullptr);
 }
 
 Json settled(const Network& network) {
@@ -122,7 +128,7 @@ Json as_json(const Trained& trained) {
     out["epochs"] = result.history.size();
     out["stopped"] = to_string(result.stopped);
     out["backend"] = model.network().backend();
-    out["adapter"] = nullptr;
+    out["adapter"] = adapter(model.network());
     out["seconds"] = result.seconds;
     out["n_params"] = model.network().n_params();
     out["classes"] = model.classes().empty() ? Json(nullptr) : Json(model.classes());

@@ -10,11 +10,11 @@
 namespace shunt::cli {
 namespace {
 
-constexpr Range any = {"", [](double) { return true; }};
-constexpr Range positive = {"above 0", [](double x) { return x > 0; }};
-constexpr Range not_negative = {"of at least 0", [](double x) { return x >= 0; }};
-constexpr Range share = {"above 0 and below 1", [](double x) { return x > 0 && x < 1; }};
-constexpr Range below_one = {"of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; }};
+constexpr Range any = {"a finite number", [](double) { return true; }};
+constexpr Range positive = {"a number above 0", [](double x) { return x > 0; }};
+constexpr Range not_negative = {"a number of at least 0", [](double x) { return x >= 0; }};
+constexpr Range share = {"a number above 0 and below 1", [](double x) { return x > 0 && x < 1; }};
+constexpr Range below_one = {"a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; }};
 
 LayerKind parse_activation(const std::string& text) {
     constexpr LayerKind kinds[] = {LayerKind::relu, LayerKind::tanh, LayerKind::sigmoid};

@@ -20,13 +20,11 @@ namespace {
 
 using Make = std::function<std::shared_ptr<Backend>(const BackendOptions&)>;
 
-constexpr const char* without_gpu = "This shunt was built without graphics cards (-DSHUNT_GPU=OFF).";
-
-std::shared_ptr<Backend> make_gpu([[maybe_unused]] const BackendOptions& options) {
+std::shared_ptr<Backend> make_gpu(const BackendOptions& options) {
 #ifdef SHUNT_GPU
     return webgpu::make_gpu(options);
 #else
-    throw Error(Fault::no_gpu, without_gpu);
+    throw Error(Fault::no_gpu, list_adapters(options.adapter).reason);
 #endif
 }
 
@@ -61,8 +59,14 @@ void check_adapter(std::string_view name, const BackendOptions& options) {
 #ifdef SHUNT_GPU
     webgpu::choose_adapter(options.adapter);
 #else
-    throw Error(Fault::no_gpu, without_gpu);
+    make_gpu(options);  // says why there is none
 #endif
+}
+
+std::shared_ptr<Backend> open(std::string_view name, const BackendOptions& options) {
+    const Make make = find(name);
+    check_adapter(name, options);
+    return make(options);
 }
 
 }  // namespace
@@ -76,10 +80,8 @@ std::vector<std::string> backend_names() {
 }
 
 TriedBackend try_backend(std::string_view name, const BackendOptions& options) {
-    const Make make = find(name);
     try {
-        check_adapter(name, options);
-        return {make(options), ""};
+        return {open(name, options), ""};
     } catch (const Error& error) {
         if (error.fault() == Fault::bad_argument) throw;
         return {nullptr, error.what()};
@@ -94,9 +96,7 @@ std::vector<std::string> available_backends() {
 
 std::shared_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
     try {
-        const Make make = find(name);
-        check_adapter(name, options);
-        return make(options);
+        return open(name, options);
     } catch (const Error& error) {
         if (error.fault() == Fault::bad_argument) throw;
         throw error.during("opening the backend '" + std::string(name) + "'");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "card.hpp"
 #include "decide/measured.hpp"
 #include "model_tables.hpp"
 #include "networks.hpp"
@@ -15,10 +16,6 @@ using namespace shunt::test;
 namespace {
 
 const SettleOptions unlimited{.worth = 0, .budget = std::numeric_limits<double>::infinity(), .remember = false};
-
-bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
 
 NetworkOptions small_network(const std::string& backend) {
     return {.input = 2, .layers = {dense(8), shunt::tanh(), dense(2)}, .seed = 3, .backend = backend};

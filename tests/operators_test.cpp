@@ -56,6 +56,43 @@ TEST_CASE("every backend answers as plain does, and the same bits twice") {
     }
 }
 
+TEST_CASE("floats go in and out without doubles, and a wrong number of them is refused") {
+    for (const std::string& name : available_backends()) {
+        INFO(name);
+        auto b = make_backend(name);
+        const std::vector<float> values{0.1f, -2, 3.25f, 1e-30f, 7, -0.5f};
+        const Tensor t = b->empty({2, 3});
+        b->write(t, std::span<const float>(values));
+        std::vector<float> back(6);
+        b->read(t, back);
+        CHECK(back == values);
+        CHECK_THROWS_WITH_AS(b->read(t, std::span(back).first(5)), "read: the tensor [2, 3] must have 5 values.",
+                             Error);
+        CHECK_THROWS_AS(b->write(t, std::span<const float>(values).first(5)), Error);
+    }
+}
+
+TEST_CASE("memory of the caller's own is computed on where a backend can") {
+    for (const std::string& name : available_backends()) {
+        INFO(name);
+        auto b = make_backend(name);
+        std::vector<float> x{1, 2, 3, 4}, w{5, 6, 7, 8}, y(4, -1), z(4, -1);
+        const Tensor borrowed = b->borrow(x, {2, 2});
+        CHECK(borrowed.exists() == (name == "cpu"));
+        if (!borrowed.exists()) continue;
+        b->matmul(borrowed, b->borrow(w, {2, 2}), {.out = b->borrow(y, {2, 2})});
+        CHECK(y == std::vector<float>{19, 22, 43, 50});
+        b->conv2d(b->borrow(x, {1, 1, 2, 2}), b->borrow(std::span(w).first(1), {1, 1, 1, 1}),
+                  {.out = b->borrow(z, {1, 1, 2, 2})});
+        CHECK(z == std::vector<float>{5, 10, 15, 20});
+        CHECK_THROWS_WITH_AS(b->borrow(x, {5}), "A view of [5] from value 0 on does not fit in a tensor of [4].",
+                             Error);
+        CHECK_THROWS_AS(b->conv2d(b->borrow(x, {1, 1, 2, 2}), b->borrow(std::span(w).first(1), {1, 1, 1, 1}),
+                                  {.out = b->borrow(z, {1, 1, 1, 4})}),
+                        Error);
+    }
+}
+
 TEST_CASE("mse is the mean over columns, summed over rows, weights multiply") {
     for (const std::string& name : available_backends()) {
         INFO(name);

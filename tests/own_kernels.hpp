@@ -6,16 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "card.hpp"
 #include "shunt/gpu.hpp"
 
 namespace shunt::test {
 
 using Floats = std::vector<float>;
 using Words = std::vector<std::uint32_t>;
-
-inline bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
 
 // The message of the bad_argument that `work` throws; empty when it throws nothing.
 template <typename Work>

@@ -5,19 +5,17 @@
 #include <chrono>
 #include <optional>
 
+#include "card.hpp"
 #include "shunt/backend.hpp"
 #include "webgpu/backend.hpp"
 #include "webgpu/fault.hpp"
 
 using namespace shunt;
+using namespace shunt::test;
 using namespace shunt::webgpu;
 using namespace std::chrono_literals;
 
 namespace {
-
-bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
 
 // Uploads, operators, three submissions and more, reads.
 std::vector<double> program(Backend& b) {

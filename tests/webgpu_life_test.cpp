@@ -12,19 +12,17 @@
 #include <string>
 #include <thread>
 
+#include "card.hpp"
 #include "shunt/gpu.hpp"
 #include "shunt/network.hpp"
 #include "webgpu/backend.hpp"
 #include "webgpu/fault.hpp"
 
 using namespace shunt;
+using namespace shunt::test;
 using namespace shunt::webgpu;
 
 namespace {
-
-bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
 
 Network small_network() {
     return Network({.input = 3, .layers = {dense(5), tanh(), dense(2)}, .backend = "gpu"});

@@ -1,10 +1,12 @@
 // Kernels of a program's own at the limits of a smaller device.
 #include <doctest/doctest.h>
 
+#include "card.hpp"
 #include "shunt/gpu.hpp"
 #include "webgpu/backend.hpp"
 
 using namespace shunt;
+using namespace shunt::test;
 using namespace shunt::webgpu;
 
 namespace {
@@ -21,7 +23,7 @@ gpu::Gpu small_card() {
 }  // namespace
 
 TEST_CASE("own kernels at small limits: grids are folded along all three sides, once per invocation") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     const auto gpu = small_card();
     gpu.define("test_small_flat", {"x:y"}, 1, "y[id.x] += 1u + id.x;");
     gpu.define("test_small_square", {"x:y"}, 2, "y[id.y * 40u + id.x] += 1u + id.y * 40u + id.x;");
@@ -42,7 +44,7 @@ TEST_CASE("own kernels at small limits: grids are folded along all three sides, 
 }
 
 TEST_CASE("own kernels at small limits: bindings that are too large or too many are errors with both figures") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     const auto gpu = small_card();
     gpu.define("test_small_fill", {"w:y"}, 1, "y[id.x] = 1.0;");
     const auto fits = gpu.buffer(1 << 20);
@@ -60,7 +62,7 @@ TEST_CASE("own kernels at small limits: bindings that are too large or too many 
 }
 
 TEST_CASE("own kernels at small limits: parts of a tensor begin where they like, aligned to 256 bytes or not") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     const auto backend =
         make_gpu({}, {.limits = [](WGPULimits& limits) { limits.minStorageBufferOffsetAlignment = 256; }});
     const auto gpu = gpu::of(backend);

@@ -6,17 +6,15 @@
 #include <random>
 #include <set>
 
+#include "card.hpp"
 #include "shunt/backend.hpp"
 #include "webgpu/product.hpp"
 
 using namespace shunt;
+using namespace shunt::test;
 using namespace shunt::webgpu;
 
 namespace {
-
-bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
 
 std::size_t count(std::string_view text, std::string_view part) {
     std::size_t n = 0;

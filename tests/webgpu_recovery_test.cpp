@@ -1,6 +1,7 @@
 // Training on a card that fails: the run goes on, with the bits of one that nothing happened to.
 #include <doctest/doctest.h>
 
+#include "card.hpp"
 #include "networks.hpp"
 #include "webgpu/fault.hpp"
 
@@ -70,17 +71,17 @@ void sweep(Trouble trouble, bool wide, std::uint64_t step, Fault before) {
 }  // namespace
 
 TEST_CASE("training on a card that is lost at any call ends with the bits of a run undisturbed") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     sweep(Trouble::lost, false, 5, Fault::device_lost);
     sweep(Trouble::lost, true, 11, Fault::device_lost);
 }
 
 TEST_CASE("training on a card that refuses an object at any call ends with the bits of a run undisturbed") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     sweep(Trouble::refused, false, 7, Fault::gpu_broken);
 }
 
 TEST_CASE("training on a card that refuses memory once at any call ends with the bits of a run undisturbed") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     sweep(Trouble::memory, false, 7, Fault::out_of_memory);
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "card.hpp"
 #include "core/random.hpp"
 #include "operator_cases.hpp"
 #include "shunt/gpu.hpp"
@@ -18,10 +19,6 @@ using namespace shunt::test;
 using namespace shunt::webgpu;
 
 namespace {
-
-bool have_card() {
-    return try_backend("gpu").backend != nullptr;
-}
 
 bool needs_card() {
     const char* value = std::getenv("SHUNT_NEED_GPU");

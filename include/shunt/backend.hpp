@@ -54,6 +54,7 @@ struct Conv2dOptions {
     std::array<std::size_t, 2> dilation = {1, 1};
     std::size_t groups = 1;
     Activation activation = Activation::none;
+    Tensor out = {};  // [n, o, oh, ow], where the result goes; not given: a new tensor
 };
 
 struct LossOptions {
@@ -118,10 +119,15 @@ public:
     Tensor upload(std::span<const float> values, Shape shape);
     Tensor upload(std::span<const std::uint32_t> values, Shape shape);  // a u32 tensor
     void write(const Tensor& to, std::span<const double> values);       // in place
+    void write(const Tensor& to, std::span<const float> values);
     void write(const Tensor& to, std::span<const std::uint32_t> values);
     void copy(const Tensor& from, const Tensor& to);  // same size and type
     std::vector<double> read(const Tensor& t);        // waits for it; u32 too
-    virtual void finish() {}                          // waits for everything
+    void read(const Tensor& t, std::span<float> to);  // f32 alone, as many values as there are
+    // A tensor over the caller's own memory, which has to outlive it, on backends that compute in the host's
+    // floats; from the others it does not exist.
+    virtual Tensor borrow(std::span<float>, Shape) { return {}; }
+    virtual void finish() {}  // waits for everything
 
     // --- operators ---------------------------------------------------------------------------
 
@@ -183,6 +189,7 @@ protected:
     virtual void run_write(const Tensor& to, std::span<const std::uint32_t> values) = 0;
     virtual void run_copy(const Tensor& from, const Tensor& to) = 0;
     virtual std::vector<double> run_read(const Tensor& t) = 0;
+    virtual void run_read(const Tensor& t, std::span<float> to);  // unless written anew: the above, rounded
     virtual void run_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) = 0;
     // dx is wanted where out.dx exists; it then goes through the derivative of `activation`.
     virtual void run_affine_grad(const Tensor& x, const Tensor& w, const Tensor& dy, Activation activation,

@@ -118,6 +118,11 @@ void Backend::write(const Tensor& to, std::span<const double> values) {
     if (to.size() > 0) run_write(to, values);
 }
 
+void Backend::write(const Tensor& to, std::span<const float> values) {
+    expect_size(to, values.size(), "write", "the tensor");
+    if (to.size() > 0) run_write(to, values);
+}
+
 void Backend::write(const Tensor& to, std::span<const std::uint32_t> values) {
     expect_type(to, Type::u32, "write", "the tensor");
     expect_fits(values, to.shape);
@@ -133,6 +138,15 @@ void Backend::copy(const Tensor& from, const Tensor& to) {
 std::vector<double> Backend::read(const Tensor& t) {
     expect(t.exists(), "read", "the tensor is not given.");
     return t.size() > 0 ? run_read(t) : std::vector<double>();
+}
+
+void Backend::read(const Tensor& t, std::span<float> to) {
+    expect_size(t, to.size(), "read", "the tensor");
+    if (t.size() > 0) run_read(t, to);
+}
+
+void Backend::run_read(const Tensor& t, std::span<float> to) {
+    std::ranges::transform(run_read(t), to.begin(), [](double value) { return static_cast<float>(value); });
 }
 
 // --- operators -----------------------------------------------------------------------------------
@@ -200,9 +214,11 @@ Tensor Backend::conv2d(const Tensor& x, const Tensor& weight, const Conv2dOption
     expect(weight.shape[1] == channels / groups, op,
            "weight " + weight.shape.str() + " must have " + std::to_string(channels / groups) + " channels a group.");
     if (options.bias.exists()) expect_size(options.bias, filters, op, "bias");
-    Tensor y = empty({x.shape[0], filters,
-                      conv_out(x.shape[2], weight.shape[2], options.stride[0], options.pad[0], options.dilation[0]),
-                      conv_out(x.shape[3], weight.shape[3], options.stride[1], options.pad[1], options.dilation[1])});
+    const Shape made{x.shape[0], filters,
+                     conv_out(x.shape[2], weight.shape[2], options.stride[0], options.pad[0], options.dilation[0]),
+                     conv_out(x.shape[3], weight.shape[3], options.stride[1], options.pad[1], options.dilation[1])};
+    const Tensor y = options.out.exists() ? options.out : empty(made);
+    expect(y.type == Type::f32 && y.shape == made, op, "out " + y.shape.str() + " must be f32 " + made.str() + ".");
     if (y.size() > 0 && x.size() > 0 && weight.size() > 0) run_conv2d(x, weight, options, y);
     if (y.size() > 0 && (x.size() == 0 || weight.size() == 0)) {  // sums of nothing are those of a zero each
         run_conv2d(zeros({y.shape[0], groups, y.shape[2], y.shape[3]}), zeros({filters, 1, 1, 1}),

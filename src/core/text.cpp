@@ -1,9 +1,10 @@
-// Numbers, lists and JSON as text.
+// Numbers, lists, JSON and the environment as text.
 #include "core/text.hpp"
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <system_error>
 
 namespace shunt {
@@ -34,6 +35,11 @@ std::string listed(std::span<const std::string> names, std::size_t most) {
     for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
     return text;
+}
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
 }
 
 namespace {

@@ -1,4 +1,5 @@
-// Small helpers for text: numbers read and written the same whatever the locale, JSON, lists in sentences.
+// Small helpers for text: numbers read and written the same whatever the locale, JSON, lists in sentences, the
+// environment.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,9 @@ std::string counted(std::size_t n, std::string_view thing);
 
 // "a, b, c and 7 more": the first few of a list, for a sentence.
 std::string listed(std::span<const std::string> names, std::size_t most = 8);
+
+// An environment variable's value; empty where it is not set.
+std::string environment(const char* name);
 
 // JSON whose numbers are the shortest that read back to the same double; the members in their order.
 // indent < 0: one line without spaces. Numbers that are not finite become null, as JSON has none.

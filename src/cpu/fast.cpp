@@ -17,13 +17,17 @@
 namespace shunt::cpu {
 namespace {
 
-struct Values final : Storage {
-    Values(std::shared_ptr<Pool> from, std::size_t n) : pool(std::move(from)), count(n), block(pool->take(n)) {}
-    ~Values() override { pool->give_back(block, count); }
+struct Values : Storage {
+    explicit Values(void* at) : block(at) {}
+    void* block;  // of floats or tokens
+};
+
+struct Pooled final : Values {
+    Pooled(std::shared_ptr<Pool> from, std::size_t n) : Values(from->take(n)), pool(std::move(from)), count(n) {}
+    ~Pooled() override { pool->give_back(block, count); }
 
     std::shared_ptr<Pool> pool;
     std::size_t count;
-    void* block;
 };
 
 void* block(const Tensor& t) {
@@ -46,9 +50,13 @@ public:
 
     std::string_view name() const override { return "cpu"; }
 
+    Tensor borrow(std::span<float> values, Shape shape) override {
+        return Tensor{{values.size()}, Type::f32, 0, std::make_shared<Values>(values.data())}.view(0, shape);
+    }
+
 protected:
     std::shared_ptr<Storage> allocate(std::size_t count, Type type) override {
-        auto storage = std::make_shared<Values>(pool_, count);
+        auto storage = std::make_shared<Pooled>(pool_, count);
 #ifdef SHUNT_FILL_NAN
         if (type == Type::f32) {
             std::fill_n(static_cast<float*>(storage->block), count, std::numeric_limits<float>::quiet_NaN());
@@ -75,6 +83,9 @@ protected:
     std::vector<double> run_read(const Tensor& t) override {
         if (t.type == Type::u32) return {u(t), u(t) + t.size()};
         return {f(t), f(t) + t.size()};
+    }
+    void run_read(const Tensor& t, std::span<float> to) override {
+        std::copy_n(f(t), t.size(), to.data());
     }
 
     void run_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& o) override {

@@ -6,11 +6,10 @@
 
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string>
 
+#include "core/text.hpp"
 #include "shunt/error.hpp"
 
 namespace shunt::cpu {
@@ -44,14 +43,13 @@ int most_threads(int asked) {
     if (asked < 0)
         throw Error(Fault::bad_argument, "threads must be 1 or more; given is " + std::to_string(asked) + ".");
     if (asked > 0) return asked;
-    const char* text = std::getenv("SHUNT_THREADS");
-    if (!text || !*text) return std::max(1, omp_get_num_procs());
+    const std::string text = environment("SHUNT_THREADS");
+    if (text.empty()) return std::max(1, omp_get_num_procs());
     int value = 0;
-    const char* end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, value);
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (error != std::errc() || stop != end || value < 1) {
-        throw Error(Fault::bad_argument,
-                    "SHUNT_THREADS must be a number of threads, 1 or more; it is '" + std::string(text) + "'.");
+        throw Error(Fault::bad_argument, "SHUNT_THREADS must be a number of threads, 1 or more; it is '" + text + "'.");
     }
     return value;
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -25,11 +24,6 @@ namespace {
 constexpr int format = 1;
 constexpr std::size_t most_keys = 2000;  // some 300 KB
 constexpr auto longest_wait = std::chrono::milliseconds(500);
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 std::string folder() {
     if (const std::string named = environment("SHUNT_CACHE"); !named.empty()) return named;

@@ -5,6 +5,7 @@
 #include "decide/choose.hpp"
 #include "decide/measured.hpp"
 #include "net/auto.hpp"
+#include "net/samples.hpp"
 
 namespace shunt {
 namespace {
@@ -17,19 +18,10 @@ std::unique_ptr<Network::Impl> twin_of(const Network::Impl& net) {
     twin->input = net.input;
     twin->loss = net.loss;
     twin->layers = net.layers;
-    twin->backend = make_backend("cpu", options_for("cpu", net.backend_options));
+    twin->backend = open_backend("cpu", net.backend_options);
     twin->build();
     twin->place();
     return twin;
-}
-
-Samples first_chunk(const Samples& samples, std::size_t n_in) {
-    const auto count = static_cast<std::ptrdiff_t>(chunk_size * n_in);
-    Samples s;
-    s.n = chunk_size;
-    if (!samples.inputs.empty()) s.inputs.assign(samples.inputs.begin(), samples.inputs.begin() + count);
-    if (!samples.tokens.empty()) s.tokens.assign(samples.tokens.begin(), samples.tokens.begin() + count);
-    return s;
 }
 
 // Once to warm up, once timed.
@@ -51,7 +43,7 @@ Chunks chunk_seconds(const Network::Impl& card, const Network::Impl& cpu, const 
                             "; " + world.machine(name, card.backend_options).facts + "; shunt " SHUNT_VERSION;
     const auto found = decide::recall(key).figures;
     if (found && found->contains("cpu") && found->contains("card")) return {found->at("cpu"), found->at("card")};
-    const Samples chunk = first_chunk(samples, card.n_in());
+    const Samples chunk = first_of(samples, chunk_size);
     const Chunks measured{seconds_of(cpu, chunk), seconds_of(card, chunk)};
     decide::remember(key, {{"cpu", measured.cpu}, {"card", measured.card}});
     return measured;
@@ -82,7 +74,7 @@ void Network::Impl::start_on(const std::string& remembered) {
     if (remembered.empty() || remembered == backend->name()) return;
     settled = Settled{.backend = std::string(backend->name()), .from_memory = true};
     try {
-        move_to(make_backend(remembered, options_for(remembered, backend_options)), read(values));
+        move_to(open_backend(remembered, backend_options), read(values));
         settled->backend = remembered;
         settled->why = "Training had settled on " + remembered + ".";
     } catch (const Error& error) {

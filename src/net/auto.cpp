@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -21,7 +20,7 @@ namespace {
 
 constexpr double usual_opening = 0.5;  // seconds, of a card that was never opened: 0.2 to 0.8
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double longest_trial = 1;  // seconds
+constexpr double longest_trial = 0.4;  // seconds
 
 std::string in_words(double seconds) {
     const auto rounded = [](double x) {
@@ -55,9 +54,9 @@ std::optional<decide::TrainingCost> from_figures(const decide::Figures& f) {
 
 Machine real_machine(const std::string& name, const BackendOptions& options) {
     if (name != "gpu") {
-        const char* limit = std::getenv("SHUNT_THREADS");
+        const std::string limit = environment("SHUNT_THREADS");
         const std::string threads = options.threads > 0 ? std::to_string(options.threads)
-                                    : limit && *limit   ? limit
+                                    : !limit.empty()    ? limit
                                                         : std::to_string(std::thread::hardware_concurrency());
         return {true, name + ", " + threads + " threads", ""};
     }
@@ -379,9 +378,7 @@ World World::real() {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
     world.machine = real_machine;
-    world.open = [](const std::string& name, const BackendOptions& options) {
-        return make_backend(name, options_for(name, options));
-    };
+    world.open = open_backend;
     world.trial = make_trial;
     return world;
 }

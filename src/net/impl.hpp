@@ -20,10 +20,10 @@ struct Stage {
 
 class Feed;
 
-// Those that the backend takes: an adapter is for one that uses a card.
-inline BackendOptions options_for(const std::string& backend, BackendOptions options) {
-    if (backend == "cpu" || backend == "plain") options.adapter.clear();
-    return options;
+// A backend that the network chose: options that a person gave may name a card, which these two refuse.
+inline std::shared_ptr<Backend> open_backend(const std::string& name, BackendOptions options) {
+    if (name == "cpu" || name == "plain") options.adapter.clear();
+    return make_backend(name, options);
 }
 
 struct Network::Impl {
@@ -83,7 +83,8 @@ struct Network::Impl {
     bool gradients_lost = false;  // they were on a card that failed
 
     bool can_fail() const;
-    void keep();  // reads the weights to the host
+    void keep();                 // reads the weights to the host
+    void keep(Weights weights);  // the same, where they have been read
 
     // Places the network on another backend. Where that fails it stays where it is.
     void move_to(std::shared_ptr<Backend> to, const Weights& weights);

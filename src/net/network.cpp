@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
+#include "core/text.hpp"
 #include "net/feed.hpp"
 #include "net/impl.hpp"
 #include "net/samples.hpp"
@@ -36,8 +36,8 @@ void check_param(std::size_t param, std::size_t n) {
 
 std::string chosen_backend(const std::string& named) {
     if (!named.empty()) return named;
-    const char* environment = std::getenv("SHUNT_BACKEND");
-    return environment && *environment ? environment : "auto";
+    const std::string preferred = environment("SHUNT_BACKEND");
+    return preferred.empty() ? "auto" : preferred;
 }
 
 // softmax of each row, in double, the maximum subtracted first.

@@ -18,7 +18,11 @@ bool Network::Impl::is_failure(const Error& error) const {
 }
 
 void Network::Impl::keep() {
-    kept = can_fail() ? read(values) : Weights();
+    keep(can_fail() ? read(values) : Weights());
+}
+
+void Network::Impl::keep(Weights weights) {
+    kept = can_fail() ? std::move(weights) : Weights();
 }
 
 void Network::Impl::move_to(std::shared_ptr<Backend> to, const Weights& weights) {
@@ -37,7 +41,7 @@ void Network::Impl::move_to(std::shared_ptr<Backend> to, const Weights& weights)
 
 void Network::Impl::reopen(const Error& because) {
     try {
-        move_to(make_backend(opened_as, options_for(opened_as, backend_options)), Weights(kept));
+        move_to(open_backend(opened_as, backend_options), Weights(kept));
     } catch (const Error& error) {
         throw error.during("opening it again, as it had failed: " + std::string(because.what()));
     }

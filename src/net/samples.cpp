@@ -1,4 +1,4 @@
-// Samples: adding them one by one, and the checks before they are used.
+// Samples: adding them one by one, the checks before they are used, and the first few.
 #include "net/samples.hpp"
 
 #include <algorithm>
@@ -140,6 +140,21 @@ void check_answers(const Samples& s, LossKind loss, std::size_t n_out) {
     if (s.weights.empty()) return;
     expect_count(s.weights.size(), s.n, 1, "weights", "weight");
     expect_finite(s.weights, 1, "weight");
+}
+
+Samples first_of(const Samples& s, std::size_t n) {
+    const auto first = [&](const auto& values) {
+        const std::size_t each = values.size() / s.n;
+        return std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n * each));
+    };
+    Samples some;
+    some.inputs = first(s.inputs);
+    some.tokens = first(s.tokens);
+    some.classes = first(s.classes);
+    some.targets = first(s.targets);
+    some.weights = first(s.weights);
+    some.n = n;
+    return some;
 }
 
 }  // namespace shunt

@@ -184,7 +184,8 @@ private:
     [[noreturn]] void diverged(const std::string& what) {
         const bool has_best = best_epoch_ > 0 && best_epoch_ < epoch_;
         backend().copy(has_best ? on_->best : on_->before, net_.values);
-        keep();
+        net_.keep();
+        kept_ = true;
         throw Error(Fault::bad_data,
                     what + ": a lower learning rate or scaled inputs help. The network has the weights of " +
                         (has_best ? "its best epoch." : "before that epoch."));
@@ -237,17 +238,11 @@ private:
         stale_ = 0;
     }
 
-    // The weights that the run ends with.
-    void keep() {
-        net_.keep();
-        kept_ = true;
-    }
-
     // Losses are taken before a step's update: nobody has looked at the last one.
-    void check_weights() {
-        for (const std::vector<double>& values : net_.read(net_.values)) {
+    void check_weights(const Weights& weights) {
+        for (const std::vector<double>& values : weights) {
             if (std::ranges::all_of(values, [](double x) { return std::isfinite(x); })) continue;
-            epoch_ = std::max<std::int64_t>(step_ == 0 ? 0 : (step_ - 1) / steps_ + 1, 1);
+            epoch_ = (step_ - 1) / steps_ + 1;  // the loop, where it ends by itself, is one further
             diverged("The weights are no longer finite numbers after epoch " + std::to_string(epoch_));
         }
     }
@@ -258,8 +253,10 @@ private:
             backend().copy(on_->best, net_.values);
             result_.best_epoch = best_epoch_;
         }
-        if (step_ > 0) check_weights();
-        keep();
+        Weights weights = net_.read(net_.values);
+        if (step_ > 0) check_weights(weights);
+        net_.keep(std::move(weights));
+        kept_ = true;
         result_.history = net_.history;
     }
 
@@ -289,15 +286,14 @@ private:
         }
         while (!no_memory && ++failures_ < most_failures) {
             try {
-                net_.move_to(make_backend(net_.opened_as, options_for(net_.opened_as, net_.backend_options)),
-                             Weights(net_.kept));
+                net_.move_to(open_backend(net_.opened_as, net_.backend_options), Weights(net_.kept));
                 result_.notes.push_back(note + " It was opened again, and training " + from + ".");
                 return true;
             } catch (const Error& refused) {
                 note += " Opening it again failed too: " + sentence(refused);
             }
         }
-        net_.move_to(make_backend("cpu", options_for("cpu", net_.backend_options)), Weights(net_.kept));
+        net_.move_to(open_backend("cpu", net_.backend_options), Weights(net_.kept));
         whole_ = true;
         result_.notes.push_back(note + " Training " + from + " on the backend cpu.");
         return true;
@@ -322,7 +318,7 @@ private:
 
     Snapshot snapshot_;
     Clock::time_point next_snapshot_;
-    bool again_ = false, kept_ = false;
+    bool again_ = false, kept_ = false;  // kept_: the network keeps the weights that the run ends with
     int failures_ = 0;
 };
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
 
+#include "core/random.hpp"
+#include "net/samples.hpp"
 #include "net/stepper.hpp"
 
 namespace shunt {
@@ -23,21 +26,6 @@ private:
     using Clock = std::chrono::steady_clock;
     Clock::time_point start_ = Clock::now();
 };
-
-Samples first_of(const Samples& s, std::size_t n) {
-    const auto first = [&](const auto& values) {
-        const std::size_t each = values.size() / s.n;
-        return std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n * each));
-    };
-    Samples some;
-    some.inputs = first(s.inputs);
-    some.tokens = first(s.tokens);
-    some.classes = first(s.classes);
-    some.targets = first(s.targets);
-    some.weights = first(s.weights);
-    some.n = n;
-    return some;
-}
 
 class Steps final : public Trial {
 public:
@@ -88,8 +76,8 @@ private:
         return watch.seconds();
     }
 
-    // Rounds that double, so that a wait for the card weighs less and less, and so that it is timed as
-    // it is in training: the next steps recorded while these run. The fastest round counts.
+    // Rounds that double up to an epoch's steps: as in training, the next steps are recorded while these
+    // run, and the card is waited for at the end. The fastest round counts.
     double seconds_of_a_step(double limit, double bar) {
         constexpr double settled = 0.05, least = 0.3;
         const Stopwatch watch;
@@ -99,7 +87,8 @@ private:
         for (double count = o_.settle.timed; dull < 2 || watch.seconds() < least; count *= 2) {
             const double room = (limit - watch.seconds()) / std::min(best, pessimistic);
             if (best < pessimistic && room < 1) break;
-            const auto n = static_cast<std::size_t>(std::clamp(room, 1.0, count));
+            const double most = std::ceil(static_cast<double>(samples_.n) / static_cast<double>(batch_));
+            const auto n = static_cast<std::size_t>(std::clamp(room, 1.0, std::min(count, most)));
             const double step = round(n) / static_cast<double>(n);
             dull = step < best * (1 - settled) ? 0 : dull + 1;
             best = std::min(best, step);
@@ -111,15 +100,20 @@ private:
     // What an epoch does beside its steps, with as many samples as the run has. The second time counts,
     // unless the first one took long.
     double seconds_of_an_epochs_end(double limit) {
-        std::vector<std::uint32_t> order(samples_.n, 0);
-        const Tensor rows = on_.empty({samples_.n}, Type::u32), losses = on_.zeros({samples_.n});
+        EpochData all;
+        all.n = samples_.n;
+        all.losses = on_.empty({all.n});
+        std::vector<std::uint32_t> order(all.n);
+        std::iota(order.begin(), order.end(), 0);
+        Random random(0);
         const Tensor before = on_.empty(net_.values.shape);
         double seconds = 0;
         for (int i = 0; i < 2 && seconds < limit / 4; i++) {
             const Stopwatch watch;
-            on_.write(rows, std::span<const std::uint32_t>(order));
+            random.shuffle(std::span(order));
+            epoch_order(on_, all, order);
             on_.copy(net_.values, before);
-            on_.read(losses);
+            epoch_loss(on_, all, batch_);
             seconds = watch.seconds();
         }
         return seconds;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <utility>
 
+#include "core/text.hpp"
 #include "shunt/error.hpp"
 
 namespace shunt::webgpu {
@@ -122,18 +122,23 @@ Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted) {
                     " one, used only when --adapter or SHUNT_ADAPTER names it."};
 }
 
+std::string wanted_adapter(const std::string& named) {
+    return named.empty() ? environment("SHUNT_ADAPTER") : named;
+}
+
+bool cards_hidden() {
+    return environment("SHUNT_GPU") == "off";
+}
+
 void require_card() {
-    const char* hidden = std::getenv("SHUNT_GPU");
-    if (hidden && std::string_view(hidden) == "off")
-        throw Error(Fault::no_gpu, "SHUNT_GPU=off hides the graphics card.");
+    if (cards_hidden()) throw Error(Fault::no_gpu, "SHUNT_GPU=off hides the graphics card.");
     if (!library().api) throw Error(Fault::no_gpu, library().reason);
 }
 
-ChosenAdapter choose_adapter(const std::string& given) {
+ChosenAdapter choose_adapter(const std::string& named) {
     require_card();
-    const char* named = std::getenv("SHUNT_ADAPTER");
     Adapters all = find_adapters();
-    const Picked picked = pick(all.infos, given.empty() && named ? named : given);
+    const Picked picked = pick(all.infos, wanted_adapter(named));
     if (picked.index < 0) throw Error(Fault::no_gpu, picked.reason);
     const auto i = static_cast<std::size_t>(picked.index);
     return {std::move(all.instance), std::move(all.handles[i]), std::move(all.infos[i]), picked.index};
@@ -155,10 +160,8 @@ Adapter facts_of(const AdapterInfo& info) {
     return facts;
 }
 
-AdapterList describe_adapters(const std::string& adapter) {
-    const char* named = std::getenv("SHUNT_ADAPTER");
-    const std::string wanted = adapter.empty() && named ? named : adapter;
-    const char* hidden = std::getenv("SHUNT_GPU");
+AdapterList describe_adapters(const std::string& named) {
+    const std::string wanted = wanted_adapter(named);
     AdapterList list;
     if (!library().api) {
         list.reason = library().reason;
@@ -166,7 +169,7 @@ AdapterList describe_adapters(const std::string& adapter) {
     }
     const std::vector<AdapterInfo> infos = find_adapters().infos;
     const Picked picked = pick(infos, wanted);
-    const bool off = hidden && std::string_view(hidden) == "off";
+    const bool off = cards_hidden();
     if (infos.empty()) list.reason = picked.reason;
     for (std::size_t i = 0; i < infos.size(); i++) {
         Adapter a = facts_of(infos[i]);
@@ -174,9 +177,7 @@ AdapterList describe_adapters(const std::string& adapter) {
         if (off) {
             a.reason = "SHUNT_GPU=off hides it";
         } else if (a.used) {
-            a.reason = !adapter.empty()  ? "named"
-                       : !wanted.empty() ? "named by SHUNT_ADAPTER"
-                                         : "the first of its kind";
+            a.reason = !named.empty() ? "named" : !wanted.empty() ? "named by SHUNT_ADAPTER" : "the first of its kind";
         } else if (picked.index >= 0) {
             a.reason = "adapter " + std::to_string(picked.index) + " is used";
         } else if (!wanted.empty()) {

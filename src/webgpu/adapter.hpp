@@ -42,23 +42,26 @@ struct Picked {
 };
 Picked pick(const std::vector<AdapterInfo>& adapters, std::string_view wanted);
 
-// Error no_gpu where SHUNT_GPU=off hides all cards, and where there is no library.
+// The environment's part in it: an adapter that is not named is SHUNT_ADAPTER's, and SHUNT_GPU=off hides all.
+std::string wanted_adapter(const std::string& named);
+bool cards_hidden();
+
+// Error no_gpu where cards are hidden, and where there is no library.
 void require_card();
 
-// The one to use, of those there are. Error no_gpu, with the reason, where there is none. `wanted`
-// empty: SHUNT_ADAPTER.
+// The one to use, of those there are. Error no_gpu, with the reason, where there is none.
 struct ChosenAdapter {
     Instance instance;
     AdapterHandle handle;
     AdapterInfo info;
     int index = 0;
 };
-ChosenAdapter choose_adapter(const std::string& wanted);
+ChosenAdapter choose_adapter(const std::string& named);
 
 // What a program is told of one. `used` and `reason` are the caller's to say.
 Adapter facts_of(const AdapterInfo& info);
 
 // All of it for people, as the environment (SHUNT_ADAPTER, SHUNT_GPU) is now.
-AdapterList describe_adapters(const std::string& adapter = "");
+AdapterList describe_adapters(const std::string& named = "");
 
 }  // namespace shunt::webgpu

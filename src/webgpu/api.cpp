@@ -4,10 +4,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
+
+#include "core/text.hpp"
 
 namespace shunt::webgpu {
 namespace {
@@ -16,7 +17,7 @@ constexpr const char* file_name = "libwgpu_native.so";
 
 // Where the library may be, best first.
 std::vector<std::string> candidates() {
-    if (const char* named = std::getenv("SHUNT_WEBGPU_LIBRARY"); named && *named) return {named};
+    if (const std::string named = environment("SHUNT_WEBGPU_LIBRARY"); !named.empty()) return {named};
     std::vector<std::string> paths;
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&library), &here) && here.dli_fname) {

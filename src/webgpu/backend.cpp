@@ -57,8 +57,11 @@ protected:
             return {values.begin(), values.end()};
         }
         std::vector<float> values(t.size());
-        receive(t, std::as_writable_bytes(std::span(values)));
+        run_read(t, values);
         return {values.begin(), values.end()};
+    }
+    void run_read(const Tensor& t, std::span<float> to) override {
+        receive(t, std::as_writable_bytes(to));
     }
 
     void run_copy(const Tensor& from, const Tensor& to) override {

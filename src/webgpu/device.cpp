@@ -1,20 +1,16 @@
 // Opening a device, and everything that can go wrong with one.
 #include "webgpu/device.hpp"
 
-#include <cstdlib>
 #include <thread>
 #include <utility>
+
+#include "core/text.hpp"
 
 namespace shunt::webgpu {
 namespace {
 
 WGPUStringView view(std::string_view s) {
     return {s.data(), s.size()};
-}
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
 }
 
 // The devices that are open, until the process ends: opening costs up to a second, and a program may
@@ -51,7 +47,7 @@ Open& open_devices() {
 
 std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     DeviceOptions options = given;
-    if (options.adapter.empty()) options.adapter = environment("SHUNT_ADAPTER");
+    options.adapter = wanted_adapter(given.adapter);
     if (environment("SHUNT_CHECKED") == "1") options.checked = true;
     require_card();
     Open& all = open_devices();

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "webgpu/adapter.hpp"
 #include "webgpu/backend.hpp"
 
@@ -19,11 +19,6 @@ namespace shunt::webgpu {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string from_process(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 std::vector<std::string> split(const std::string& list) {
     std::vector<std::string> parts;
@@ -36,9 +31,7 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 std::string joined(const std::vector<std::string>& parts) {
-    std::string all;
-    for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
-    return all;
+    return listed(parts, parts.size());  // all of them
 }
 
 // Names in a folder that begin and end so, sorted.
@@ -73,7 +66,7 @@ Check vulkan_loader() {
 
 std::vector<std::string> driver_files() {
     std::vector<std::string> files;
-    for (const std::string& place : driver_places(from_process)) {
+    for (const std::string& place : driver_places(environment)) {
         std::error_code error;
         const auto inside = names_in(place, "", ".json");
         if (fs::is_directory(place, error)) {
@@ -88,7 +81,7 @@ std::vector<std::string> driver_files() {
 Check drivers(const std::vector<std::string>& files) {
     if (!files.empty()) return {"Vulkan drivers", true, joined(files), ""};
     const bool nvidia = !names_in("/dev", "nvidia").empty();
-    return {"Vulkan drivers", false, "There is no driver file in " + joined(driver_places(from_process)) + ".",
+    return {"Vulkan drivers", false, "There is no driver file in " + joined(driver_places(environment)) + ".",
             nvidia ? "Install the driver's Vulkan part; a container needs NVIDIA_DRIVER_CAPABILITIES=all."
                    : "Install the card's driver: apt install mesa-vulkan-drivers for AMD, Intel and software."};
 }
@@ -137,9 +130,9 @@ Check adapters(const AdapterList& list) {
     const std::string found = all.empty() ? list.reason : joined(all);
     if (used) return {"adapters", true, found, ""};
     std::string advice = "Mend what is missing above.";
-    if (from_process("SHUNT_GPU") == "off") {
+    if (cards_hidden()) {
         advice = "Unset SHUNT_GPU.";
-    } else if (!from_process("SHUNT_ADAPTER").empty() && !all.empty()) {
+    } else if (!environment("SHUNT_ADAPTER").empty() && !all.empty()) {
         advice = "Let SHUNT_ADAPTER name one of these, or unset it.";
     } else if (software) {
         advice = "Install a card's driver; or use the software adapter, slowly, with SHUNT_ADAPTER=llvmpipe.";

@@ -1,6 +1,8 @@
 // Products: which kernel, and how they are cut into blocks that fit into bindings and grids.
 #include "webgpu/product.hpp"
 
+#include "webgpu/wgsl.hpp"
+
 namespace shunt::webgpu {
 namespace {
 
@@ -78,7 +80,7 @@ private:
         p_.a0 = a.first, p_.b0 = b.first, p_.c0 = c.first, p_.e0 = e.first;
         p_.flags = (e_.bias.exists() && at.k == 0 ? 1u : 0u) | (e_.accumulate || at.k > 0 ? 2u : 0u) |
                    (e_.outputs.exists() && last ? 4u : 0u);
-        p_.kind = last ? static_cast<std::uint32_t>(e_.activation) : 0;
+        p_.kind = last ? kind_of(e_.activation) : 0;
         ProductForm form{trans_a_, trans_b_};
         form.a_fours = in_fours(a.first, p_.a_stride, trans_a_ ? size.m : size.k);
         form.b_fours = in_fours(b.first, p_.b_stride, trans_b_ ? size.k : size.n);

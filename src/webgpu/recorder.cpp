@@ -64,7 +64,10 @@ WGPUBindGroup Recorder::bind_group(const Kernel& kernel, std::span<const Slice> 
 
 void Recorder::append(const Kernel& kernel, std::span<const Slice> slices, std::span<const std::byte> params,
                       Grid grid) {
-    if (pending_.size() >= limit_) submit();
+    if (pending_.size() >= std::min(limit_, ramp_)) {
+        submit();
+        ramp_ = std::min(2 * ramp_, most_pending);
+    }
     const WGPUBindGroup group = bind_group(kernel, slices);
     const std::size_t offset = pending_.size() * params_step_;
     params_.resize(offset + params_step_);
@@ -144,6 +147,7 @@ void Recorder::forget() {
 void Recorder::finish() {
     submit();
     while (!flights_.empty()) wait_for_oldest();
+    ramp_ = first_limit;
 }
 
 void Recorder::write(const Block& to, std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -199,6 +203,7 @@ void Recorder::read(const Block& from, std::uint64_t offset, std::span<std::byte
         api().BufferUnmap(staging_.get());
     }
     while (!flights_.empty() && flights_.front()->done) wait_for_oldest();
+    ramp_ = first_limit;
 }
 
 }  // namespace shunt::webgpu

@@ -85,7 +85,10 @@ private:
     Buffer params_buffer_;
     Buffer staging_;
     std::uint64_t staging_bytes_ = 0;
-    std::size_t limit_ = 64;  // dispatches a submission; grows until one takes tens of milliseconds
+    static constexpr std::size_t first_limit = 64;
+    std::size_t limit_ = first_limit;  // dispatches a submission; grows until one takes tens of milliseconds
+    // After a wait the card has nothing to do: it gets a little at once, then twice as much each time.
+    std::size_t ramp_ = first_limit;
 
     struct Flight {
         std::atomic<bool> done = false;

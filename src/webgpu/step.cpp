@@ -16,23 +16,23 @@ void NarrowStep::prepare(Launcher& card, const TrainStep& step) {
     const WGPULimits& have = card.limits();
     const StepLimits limits{std::min(have.maxComputeInvocationsPerWorkgroup, have.maxComputeWorkgroupSizeX),
                             have.maxComputeWorkgroupStorageSize, card.most_groups()};
-    const bool same = samples_ && layers_ == step.layers && softmax_ == step.softmax;
+    const bool narrow = is_narrow(step.layers, step.batch, limits);
+    if (!narrow || layers_ != step.layers || softmax_ != step.softmax) samples_ = weights_ = nullptr;
     layers_ = step.layers;
     softmax_ = step.softmax;
+    batch_ = 0;
+    if (narrow) {
+        rows_ = card.empty({step.batch, 4 * step_row(layers_).size});
+        if (!weights_) weights_ = &card.made_kernel("train_step: weights", weights_text(layers_));
+        if (!samples_) samples_ = &card.made_kernel("train_step: samples", samples_text(layers_, softmax_, limits));
+    }
     batch_ = step.batch;
-    narrow_ = is_narrow(layers_, batch_, limits);
-    if (!narrow_) samples_ = weights_ = nullptr;  // those of other layers
-    if (!narrow_) return;
-    rows_ = card.empty({batch_, 4 * step_row(layers_).size});
-    if (same) return;
-    samples_ = &card.made_kernel("train_step: samples", samples_text(layers_, softmax_, limits));
-    weights_ = &card.made_kernel("train_step: weights", weights_text(layers_));
 }
 
 bool NarrowStep::run(Launcher& card, const TrainStep& s) {
     const std::uint64_t count = s.losses.size();
     if (layers_ != s.layers || softmax_ != s.softmax || batch_ != s.batch) prepare(card, s);
-    if (!narrow_ || s.update.rule == UpdateRule::decay || std::max(s.values.size(), rows_.size()) > card.most_values())
+    if (!samples_ || s.update.rule == UpdateRule::decay || std::max(s.values.size(), rows_.size()) > card.most_values())
         return false;
     const auto whole = [&](const Tensor& t) { return card.slice(t, 0, t.size()); };
     const auto given = [&](const Tensor& t, int unused) { return t.exists() ? whole(t) : card.nothing(unused); };

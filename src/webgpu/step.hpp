@@ -21,12 +21,12 @@ public:
 private:
     void prepare(Launcher& card, const TrainStep& step);
 
-    // What was prepared last, and whether it can be done so: training asks for the same again and again.
+    // What was prepared last: training asks for the same again and again.
     Layers layers_;
-    bool softmax_ = true, narrow_ = false;
-    std::size_t batch_ = 0;
-    const Kernel *samples_ = nullptr, *weights_ = nullptr;
-    Tensor rows_;  // what the first kernel leaves to the second
+    bool softmax_ = true;
+    std::size_t batch_ = 0;                                 // 0: preparing failed
+    const Kernel *samples_ = nullptr, *weights_ = nullptr;  // of layers_; none where these are not narrow
+    Tensor rows_;                                           // what the first kernel leaves to the second
 };
 
 }  // namespace shunt::webgpu

@@ -49,7 +49,9 @@ class Devices(ToolTest):
         adapters = self.works("devices", "--json").json["adapters"]
         for i, a in enumerate(adapters):
             gpu = ("--backend", "gpu", "--adapter", i)
-            self.works("train", "xor.csv", "--target", "y", *gpu, "--epochs", 2, "-o", "m", "--quiet", SHUNT_ADAPTER=None)
+            run = self.works("train", "xor.csv", "--target", "y", *gpu, "--epochs", 2, "-o", "m", "--json", "--quiet",
+                             SHUNT_ADAPTER=None)
+            self.assertEqual((run.json["backend"], run.json["adapter"]), ("gpu", a["name"]))
             self.works("predict", "m", "xor.csv", *gpu, SHUNT_ADAPTER=None)
             self.works("evaluate", "m", "xor.csv", *gpu, SHUNT_ADAPTER=None)
 

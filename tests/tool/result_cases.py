@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import struct
 
 from support import GOLDEN, ToolTest, XOR
@@ -120,6 +121,23 @@ class Train(ToolTest):
         self.assertEqual(len(lines), 3)
         self.assertRegex(lines[2], r"\Aepoch 3  loss \S+  held out \S+\Z")
         self.assertIn("flowers.csv: 30 rows, 3 features, target kind (3 classes: a 10, b 10, c 10)", run.err)
+
+    def test_the_bar_fits_the_terminal_and_what_has_no_room_is_left_out_whole(self):
+        state = (r"epoch +\d+/300(?P<bar>  [#.━─]{10,30})?(?P<loss>  loss [\d.e-]+)?(?P<held>  held out [\d.e-]+)?"
+                 r"(  [\d,]+(/s| samples/s))?(?P<time>  [\d.e-]+ s|  [\d:]+( left)?)?")
+        for columns, locale in ((0, "C"), (30, "C"), (40, "C"), (64, "C"), (80, "C"), (80, "C.UTF-8"), (120, "C.UTF-8")):
+            shown = self.drawn(columns, "train", "flowers.csv", "--target", "kind", "--hold-out", "0.2", "--epochs", "300",
+                               LC_ALL=locale)
+            states = [re.fullmatch(state, line) for line in shown if line.startswith("epoch ")]
+            with self.subTest(columns=columns, shown=shown):
+                self.assertGreaterEqual(len(states), 2)
+                self.assertTrue(all(states))
+                self.assertLess(max(len(s[0]) for s in states), columns or 80)
+                self.assertTrue(states[-1]["time"])
+                self.assertEqual(bool(states[-1]["held"]), not 0 < columns < 64)
+                if columns == 0 or columns >= 80:
+                    self.assertTrue(all(s["bar"] for s in states))
+                    self.assertTrue(states[-1]["loss"])
 
     def test_few_whole_numbers_as_a_target_bring_a_hint(self):
         self.assertIn("--loss softmax", self.works("train", "xor.csv", "--target", "y", "--epochs", "1").err)

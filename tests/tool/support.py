@@ -1,11 +1,16 @@
 """Runs the tool in a folder of its own and looks at what it printed, returned and left behind."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 TOOL = os.environ.get("SHUNT_TOOL", "shunt")
@@ -46,6 +51,21 @@ class ToolTest(unittest.TestCase):
         done = subprocess.run([TOOL, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE,
                               env=self.environment(**env), timeout=120, **source)
         return Run(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+
+    def drawn(self, columns, *arguments, **env):
+        """Each state of each line on standard error, a terminal of so many columns (0: it does not say)."""
+        master, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        tool = subprocess.Popen([TOOL, *map(str, arguments)], cwd=self.folder, env=self.environment(**env),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal)
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # which is how its end is told
+            while piece := os.read(master, 4096):
+                shown += piece
+        os.close(master)
+        self.assertEqual(tool.wait(timeout=120), 0, shown)
+        return [state for state in re.split(r"[\r\n]+", shown.decode().replace("\x1b[K", "")) if state]
 
     def works(self, *arguments, **more):
         run = self.run_tool(*arguments, **more)

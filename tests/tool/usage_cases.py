@@ -94,7 +94,8 @@ class Usage(ToolTest):
         self.train("--lr", "nan", says=("--lr", "nan"))
         self.train("--lr", "inf", says="inf")
         self.train("--lr", "0,1", says="0,1")
-        self.train("--seed", "one", says="one")
+        self.train("--seed", "one", says="--seed 'one' is not a finite number.\n")
+        self.train("--seed", "inf", says="--seed 'inf' is not a finite number.\n")
 
     def test_values_out_of_range(self):
         self.train("--lr", "0", says="above 0")

@@ -1,8 +1,10 @@
 // Whole training steps on the card: the same as by the operators, whatever the layers and the batch.
 #include <doctest/doctest.h>
 
+#include "card.hpp"
 #include "networks.hpp"
 #include "webgpu/backend.hpp"
+#include "webgpu/fault.hpp"
 #include "webgpu/step_text.hpp"
 
 using namespace shunt;
@@ -60,10 +62,28 @@ Network network_for(const Row& row, const std::string& backend) {
     return Network({.input = row.sizes.front(), .layers = layers, .loss = row.loss, .seed = 5, .backend = backend});
 }
 
+// Of one sample under equal weights: the logarithm of the number of classes. None where it was declined.
+std::optional<double> loss_of_a_step(Backend& card, const std::vector<DenseLayer>& layers, std::size_t batch = 1) {
+    const std::vector<double> values(128, 0.5), inputs{1, 2, 3, 4};
+    const std::vector<std::uint32_t> one{0};
+    const TrainStep step{.layers = layers,
+                         .values = card.upload(values, {128}),
+                         .gradients = card.zeros({128}),
+                         .m = card.zeros({128}),
+                         .v = card.zeros({128}),
+                         .inputs = card.upload(inputs, {1, 4}),
+                         .answers = card.upload(one, {1}),
+                         .batch = batch,
+                         .losses = card.zeros({1}),
+                         .update = {.rate = 0.1}};
+    if (!card.train_step(step)) return std::nullopt;
+    return card.read(step.losses).front();
+}
+
 }  // namespace
 
 TEST_CASE("gpu: a whole step in two dispatches does what the operators do on plain") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     for (const Row& row : rows) {
         std::string name;
         for (std::int64_t size : row.sizes) name += std::to_string(size) + " ";
@@ -113,26 +133,38 @@ TEST_CASE("gpu: whole steps of the rows above are whole steps") {
 }
 
 TEST_CASE("gpu: a whole step after one that was declined is that of its own layers") {
-    if (!try_backend("gpu").backend) return;
+    if (!have_card()) return;
     const auto card = make_backend("gpu");
-    const std::vector<DenseLayer> first = {{4, 2, 0, 64}}, second = {{4, 3, 0, 64}};
-    const auto step = [&](const std::vector<DenseLayer>& layers, std::size_t batch) {
-        const std::vector<double> values(128, 0.5), inputs{1, 2, 3, 4};
-        const std::vector<std::uint32_t> one{0};
-        TrainStep s{.layers = layers,
-                    .values = card->upload(values, {128}),
-                    .gradients = card->zeros({128}),
-                    .m = card->zeros({128}),
-                    .v = card->zeros({128}),
-                    .inputs = card->upload(inputs, {1, 4}),
-                    .answers = card->upload(std::span<const std::uint32_t>(one), {1}),
-                    .batch = batch,
-                    .losses = card->zeros({1}),
-                    .update = {.rate = 0.1}};
-        const bool taken = card->train_step(s);
-        return std::pair(taken, card->read(s.losses));
-    };
-    CHECK(step(first, 1).second[0] == doctest::Approx(std::log(2.0)));
-    CHECK(!step(second, 1 << 22).first);
-    CHECK(step(second, 1).second[0] == doctest::Approx(std::log(3.0)));
+    CHECK(loss_of_a_step(*card, {{4, 2, 0, 64}}) == doctest::Approx(std::log(2.0)));
+    CHECK(!loss_of_a_step(*card, {{4, 3, 0, 64}}, 1 << 22));
+    CHECK(loss_of_a_step(*card, {{4, 3, 0, 64}}) == doctest::Approx(std::log(3.0)));
+}
+
+TEST_CASE("gpu: a whole step that failed at any call is that of its own layers when it is asked for again") {
+    if (!have_card()) return;
+    std::uint64_t at = 1;
+    {
+        const FaultyCard counted;
+        const auto card = make_gpu({});
+        at += counted.calls();
+    }
+    int failed = 0;
+    for (bool past_the_end = false; !past_the_end; at++) {
+        INFO("at call ", at);
+        FaultyCard faulty({.trouble = Trouble::refused, .at = at});
+        const auto card = make_gpu({});
+        for (const std::size_t classes : {2u, 3u}) {
+            const auto loss = [&] { return loss_of_a_step(*card, {{4, classes, 0, 64}}).value(); };
+            double got = 0;
+            try {
+                got = loss();
+            } catch (const Error&) {
+                failed++;
+                got = loss();
+            }
+            CHECK(got == doctest::Approx(std::log(static_cast<double>(classes))));
+        }
+        past_the_end = !faulty.happened();
+    }
+    CHECK(failed >= 4);  // the two kernels of each
 }
