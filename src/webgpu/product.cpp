@@ -73,7 +73,8 @@ private:
         const Slice a = none ? card_.nothing(0) : card_.slice(a_, a_at, others * a_each_ + a_span);
         const Slice b = none ? card_.nothing(0) : card_.slice(b_, b_at, others * b_each_ + b_span);
         const Slice c = card_.slice(c_, c_at, c_span);
-        const Slice e = e_.bias.exists()      ? card_.slice(e_.bias, e_.row_bias ? at.m : at.n, e_.row_bias ? size.m : size.n)
+        const Slice e = e_.bias.exists()
+                            ? card_.slice(e_.bias, e_.row_bias ? at.m : at.n, e_.row_bias ? size.m : size.n)
                         : e_.outputs.exists() ? card_.slice(e_.outputs, c_at, c_span)
                                               : card_.nothing(0);
         p_.m = u32(size.m), p_.n = u32(size.n), p_.k = u32(size.k);

@@ -117,9 +117,8 @@ private:
     void declare_loads(const Operand& o, std::string_view first_outer) {
         for (std::uint32_t q = 0; q < loads(o); q++) {
             const bool k_first = o.along_k, pixels = windowed() && o.x == "b";  // neighbours read neighbours
-            const std::string place =
-                with(pixels ? "places($first + $x_outer$q)" : "$first + $x_outer$q * 4u",
-                     {{"$first", std::string(first_outer)}, {"$x", o.x}, {"$q", str(q)}});
+            const std::string place = with(pixels ? "places($first + $x_outer$q)" : "$first + $x_outer$q * 4u",
+                                           {{"$first", std::string(first_outer)}, {"$x", o.x}, {"$q", str(q)}});
             out_ += with(R"(    let $x_item$q = $lane + $skipu;
     let $x_outer$q = $x_item$q $outer_ofu;
     let $n_k4 = $x_item$q $k_ofu;
