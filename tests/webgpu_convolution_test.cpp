@@ -1,8 +1,10 @@
 // Convolutions on the card: which way a shape takes, the generated texts, and every way against plain.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
-#include <set>
+#include <cmath>
+#include <limits>
 
 #include "card.hpp"
 #include "webgpu/convolution.hpp"
@@ -66,13 +68,12 @@ std::string name(const ConvolutionChoice& c) {
            " " + std::to_string(c.parts);
 }
 
-// All that can compute a shape. Texts take their time to compile: a window that is not 3×3 takes two tiles.
-std::vector<ConvolutionChoice> all_choices(const Work& work) {
+// All ways that can compute a shape, with every tile or, since texts take their time to compile, with two.
+std::vector<ConvolutionChoice> all_choices(const Work& work, bool every_tile = false) {
     std::vector<ConvolutionChoice> all;
-    const bool every = work.kh == 3 && work.kw == 3;
     if (work.options.groups == 1 && work.in_group % 3 == 0) all.push_back({ConvolutionWay::window, low_tile, 1, 3});
     for (const Tile& t : tiles) {
-        if (!every && t != low_tile && t != thin_tile) continue;
+        if (!every_tile && t != low_tile && t != thin_tile) continue;
         all.push_back({ConvolutionWay::window, t});
         if (work.shape().one_value()) all.push_back({ConvolutionWay::product, t});
         if (work.shape().whole_picture()) all.push_back({ConvolutionWay::dense, t});
@@ -231,6 +232,17 @@ TEST_CASE("the text of a direct convolution reads each value once and multiplies
     CHECK(count(direct_text({{1, 1}, 2, 1, 4}), " = pixel(") == 4);
 }
 
+TEST_CASE("as many rows are counted as a direct convolution reads") {
+    for (std::uint32_t rows : {1u, 2u, 3u, 5u})
+        for (std::uint32_t stride : {1u, 2u, 3u, 4u, 6u})
+            for (std::uint32_t dilation : {1u, 2u, 3u, 4u})
+                for (std::uint32_t down : {1u, 2u, 3u, 4u}) {
+                    const DirectForm form{{rows, 1}, stride, dilation, down};
+                    INFO(direct_name(form));
+                    CHECK(rows_read(form) == count(direct_text(form), " = pixel("));
+                }
+}
+
 TEST_CASE("the text of a product over windows reads neighbours by neighbours") {
     const Tile tiny{8, 16, 8, 4, 4, 1};
     const std::string text = product_text(tiny, {.row_bias = true, .batch = true, .window = {3, 2}});
@@ -249,7 +261,7 @@ TEST_CASE("gpu: every way of a convolution answers as plain does") {
     for (const Work& work : works()) {
         const Data data = data_of(both, work);
         const std::vector<double> right = expected(both, work, data);
-        for (const ConvolutionChoice& choice : all_choices(work)) {
+        for (const ConvolutionChoice& choice : all_choices(work, work.kh == 3 && work.pictures == 2)) {
             INFO(work.str(), ": ", name(choice));
             CHECK(worst_of(answer(both, work, data, &choice), right, work.k()) < 1e-6);
         }
@@ -314,6 +326,28 @@ TEST_CASE("gpu: convolutions of random shapes answer as plain does") {
         INFO(work.str(), ": ", name(chosen), ", ", name(other));
         CHECK(worst_of(answer(both, work, data, nullptr), right, work.k()) < 1e-6);
         CHECK(worst_of(answer(both, work, data, &other), right, work.k()) < 1e-6);
+    }
+}
+
+TEST_CASE("gpu: NaN of a picture stays out of its neighbours") {
+    if (!have_card()) return;
+    Sides both;
+    for (const Work& work : {works()[0], works()[4], works()[9]}) {
+        Data data = data_of(both, work);
+        const std::size_t picture = data.x.card.size() / work.pictures, result = work.y().size() / work.pictures;
+        const std::vector<float> nan(picture, std::numeric_limits<float>::quiet_NaN());
+        for (const ConvolutionChoice& choice : all_choices(work)) {
+            INFO(work.str(), ": ", name(choice));
+            const std::vector<double> before = answer(both, work, data, &choice);
+            const Data spoilt{both.values(work.x(), 0), data.weight, data.bias, data.before};
+            both.card().copy(data.x.card, spoilt.x.card);
+            both.card().recorder().write(block(spoilt.x.card), (work.pictures - 1) * picture * 4,
+                                         std::as_bytes(std::span(nan)));
+            const std::vector<double> after = answer(both, work, spoilt, &choice);
+            const auto others = static_cast<std::ptrdiff_t>((work.pictures - 1) * result);
+            CHECK(std::equal(before.begin(), before.begin() + others, after.begin()));
+            CHECK(std::isnan(after.back()));
+        }
     }
 }
 

@@ -23,7 +23,7 @@ std::uint32_t choose_down(const ConvolutionShape& s) {
     std::uint32_t best = 1;
     std::uint64_t least = s.oh * s.kh;
     for (std::uint32_t down : {2u, 4u}) {
-        const std::uint64_t reads = up(s.oh, down) * rows_of(direct_form(s, down)).size();
+        const std::uint64_t reads = up(s.oh, down) * rows_read(direct_form(s, down));
         if (reads < least) best = down, least = reads;
     }
     return best;

@@ -5,6 +5,8 @@
 // channels, rows and columns of the window in order, as in a product.
 #include "webgpu/convolution_text.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "webgpu/wgsl.hpp"
@@ -54,13 +56,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var w_at = p.w0 + filter_ * p.in_group * $tapsu;
 )";
 
-}  // namespace
-
-std::vector<std::uint32_t> rows_of(const DirectForm& f) {
+// The rows of the picture that an invocation reads, counted from its first.
+std::set<std::uint32_t> rows_of(const DirectForm& f) {
     std::set<std::uint32_t> rows;
     for (std::uint32_t i = 0; i < f.down; i++)
         for (std::uint32_t ky = 0; ky < f.window.rows; ky++) rows.insert(i * f.stride + ky * f.dilation);
-    return {rows.begin(), rows.end()};
+    return rows;
+}
+
+}  // namespace
+
+std::uint32_t rows_read(const DirectForm& f) {
+    // Outputs share rows with those a whole number of dilations below them, `apart` further on.
+    const std::uint32_t apart = f.dilation / std::gcd(f.stride, f.dilation),
+                        fresh = std::min(f.window.rows, f.stride / std::gcd(f.stride, f.dilation));
+    return std::min(apart, f.down) * f.window.rows + (f.down - std::min(apart, f.down)) * fresh;
 }
 
 std::string direct_text(const DirectForm& f) {

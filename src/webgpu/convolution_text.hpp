@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "webgpu/product_text.hpp"
 
@@ -24,8 +23,8 @@ struct DirectParams {
     std::uint32_t in_group, out_group, filters, turn;
 };
 
-// Rows of the picture that an invocation reads, counted from its first.
-std::vector<std::uint32_t> rows_of(const DirectForm& form);
+// How many rows of the picture an invocation reads.
+std::uint32_t rows_read(const DirectForm& form);
 
 // WGSL, to stand after common.wgsl. Bindings x, weight, bias, y and DirectParams.
 std::string direct_text(const DirectForm& form);
