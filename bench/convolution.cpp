@@ -1,7 +1,7 @@
 // Convolutions on a backend: each one n times in one go on resident tensors. Prints shape, microseconds
 // and GFLOP/s; for a card which way was chosen, and behind it the other ways and tiles in microseconds.
 //
-// convolution [BACKEND] [SECONDS]
+// convolution [BACKEND] [SECONDS]; without one, on a card where there is one.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -77,7 +77,7 @@ std::string name(const ConvolutionChoice& c) {
 std::vector<ConvolutionChoice> others(const ConvolutionShape& s) {
     std::vector<ConvolutionChoice> list;
     for (const Tile& t : {large_tile, middle_tile, flat_tile, low_tile, small_tile, thin_tile}) {
-        if (s.groups == s.in_group * s.groups && t != low_tile) continue;  // depthwise: one will do
+        if (s.in_group == 1 && t != low_tile) continue;  // depthwise: one will do
         if (s.one_value()) list.push_back({ConvolutionWay::product, t});
         list.push_back({ConvolutionWay::window, t});
         const bool few = s.pictures * s.out_plane() <= 3136 && s.groups == 1;
@@ -123,7 +123,8 @@ void measure(shunt::Backend& backend, const Work& w, double budget) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto backend = shunt::make_backend(argc > 1 ? argv[1] : "gpu");
+    const char* found = shunt::try_backend("gpu").backend ? "gpu" : "cpu";
+    const auto backend = shunt::make_backend(argc > 1 ? argv[1] : found);
     const double budget = argc > 2 ? std::atof(argv[2]) : 0.01;
     for (const Work& w : all) measure(*backend, w, budget);
 }

@@ -36,7 +36,7 @@ struct Candidate {
     double share, needed;
 };
 
-// Of one H200, from products: see docs/decisions.md.
+// Of one H200: docs/decisions.md says which of them follow from measurements.
 constexpr double processors = 132, multiply_adds_a_microsecond = 2.2e5;  // of a processor
 constexpr Candidate candidates[] = {{large_tile, 0.65, 2}, {middle_tile, 0.57, 2.7}, {flat_tile, 0.5, 2.7},
                                     {low_tile, 0.35, 2.7}, {small_tile, 0.44, 2},    {thin_tile, 0.15, 1.5}};
@@ -232,7 +232,7 @@ private:
         p.sh = u32(s_.stride[0]), p.sw = u32(s_.stride[1]), p.ph = u32(s_.pad[0]), p.pw = u32(s_.pad[1]);
         p.dh = u32(s_.dilation[0]), p.dw = u32(s_.dilation[1]);
         ProductForm form{.row_bias = true, .batch = true, .window = {u32(s_.kh), u32(s_.kw)}};
-        form.a_fours = in_fours(ws_.first, p.a_stride, p.k) && p.a_each % 4 == 0;
+        form.a_fours = in_fours(ws_.first, p.a_stride, p.k);
         card_.run(product_kernel(card_, t, form), {ws_, xs_, bs_, ys_}, p,
                   {u32(up(p.n, t.bn)), u32(up(p.m, t.bm)), u32(size_.groups)});
     }
