@@ -131,6 +131,60 @@ const Case rows[] = {
      [](Backend& b, Fill& f) { return conv(b, f, {1, 2, 3, 3}, {2, 2, 1, 1}, {.pad = {2, 2}}); }},
     {"conv2d one row of 1-d data", 2e-6,
      [](Backend& b, Fill& f) { return conv(b, f, {3, 2, 1, 50}, {4, 2, 1, 5}, {.stride = {1, 3}, .pad = {0, 2}}); }},
+    {"conv2d 1x1, planes not in fours, 3 pictures", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {3, 19, 7, 5}, {37, 19, 1, 1}, {.activation = A::relu}); }},
+    {"conv2d 1x1, planes in fours, 3 pictures", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {3, 19, 6, 6}, {37, 19, 1, 1}, {.activation = A::sigmoid}); }},
+    {"conv2d 1x1, stride 2", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 20, 9, 14}, {33, 20, 1, 1}, {.stride = {2, 2}}); }},
+    {"conv2d 1x1, padded: the edge is the bias", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 20, 6, 6}, {33, 20, 1, 1}, {.pad = {1, 1}}); }},
+    {"conv2d 1x1, groups", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 20, 6, 6}, {12, 10, 1, 1}, {.groups = 2}); }},
+    {"conv2d 1x1 of pictures of one value", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {5, 40, 1, 1}, {70, 40, 1, 1}, {.activation = A::tanh}); }},
+    {"conv2d of whole pictures", 3e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {5, 12, 3, 5}, {21, 12, 3, 5}, {.stride = {2, 2}}); }},
+    {"conv2d of whole pictures and padding", 3e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 12, 3, 5}, {21, 12, 3, 5}, {.pad = {1, 1}}); }},
+    {"conv2d 3x3, 64 to 70, batch 3", 3e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {3, 64, 13, 10}, {70, 64, 3, 3}, {.pad = {1, 1}, .activation = A::relu});
+     }},
+    {"conv2d 3x3, stride 2, one channel", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 1, 21, 30}, {16, 1, 3, 3}, {.stride = {2, 2}, .pad = {1, 1}}); }},
+    {"conv2d 3x3, dilation 3", 3e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {1, 17, 14, 15}, {18, 17, 3, 3}, {.pad = {3, 3}, .dilation = {3, 3}});
+     }},
+    {"conv2d 3x3, 2 groups of 20 filters, batch 3", 3e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {3, 24, 10, 9}, {40, 12, 3, 3}, {.stride = {2, 1}, .pad = {1, 1}, .groups = 2});
+     }},
+    {"conv2d 7x7, stride 2, 3 channels", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {1, 3, 30, 41}, {24, 3, 7, 7}, {.stride = {2, 2}, .pad = {3, 3}}); }},
+    {"conv2d 1x7", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {1, 12, 9, 13}, {20, 12, 1, 7}, {.pad = {0, 3}}); }},
+    {"conv2d 7x1", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {1, 12, 9, 13}, {20, 12, 7, 1}, {.pad = {3, 0}}); }},
+    {"conv2d 1x40 of 1-d data", 3e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 6, 1, 100}, {16, 6, 1, 40}, {.pad = {0, 20}}); }},
+    {"conv2d depthwise 5x5, stride 2, batch 3", 2e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {3, 7, 15, 18}, {7, 1, 5, 5}, {.stride = {2, 2}, .pad = {2, 2}, .groups = 7});
+     }},
+    {"conv2d depthwise 3x3, dilation 2", 2e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {2, 5, 11, 12}, {5, 1, 3, 3}, {.pad = {2, 2}, .dilation = {2, 2}, .groups = 5});
+     }},
+    {"conv2d depthwise 9x9: past what is unrolled", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {1, 5, 12, 12}, {5, 1, 9, 9}, {.pad = {4, 4}, .groups = 5}); }},
+    {"conv2d depthwise, 70,000 channels: past a grid's side", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {1, 70000, 3, 1}, {70000, 1, 2, 1}, {.groups = 70000}); }},
+    {"conv2d of two filters, sums of 72,000", 2e-5,
+     [](Backend& b, Fill& f) { return conv(b, f, {1, 8000, 4, 3}, {2, 8000, 3, 3}, {}); }},
+    {"conv2d of planes past a piece of a binding", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 3, 200, 250}, {12, 3, 3, 3}, {.pad = {1, 1}}); }},
     {"conv2d of no pictures", one, [](Backend& b, Fill& f) { return conv(b, f, {0, 2, 5, 5}, {2, 2, 3, 3}, {}); }},
 
     // --- activations

@@ -9,6 +9,7 @@
 #include "card.hpp"
 #include "shunt/backend.hpp"
 #include "webgpu/product.hpp"
+#include "webgpu_sides.hpp"
 
 using namespace shunt;
 using namespace shunt::test;
@@ -20,55 +21,6 @@ std::size_t count(std::string_view text, std::string_view part) {
     std::size_t n = 0;
     for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) n++;
     return n;
-}
-
-// The same values on the card and in plain.
-struct Both {
-    Tensor card, plain;
-};
-
-class Sides {
-public:
-    explicit Sides(const DeviceOptions& options = {}) : card_(options) {}
-
-    Launcher& card() { return card_; }
-    std::mt19937& random() { return random_; }
-    std::size_t below(std::size_t n) { return random_() % n; }
-
-    // `size` values within a larger tensor, `before` of them in front.
-    Both values(Shape shape, std::size_t before) {
-        std::uniform_real_distribution<float> value(-1, 1);
-        std::vector<float> list(shape.size() + before);
-        for (float& v : list) v = value(random_);
-        const Tensor all = card_.empty({list.size()});
-        card_.recorder().write(block(all), 0, std::as_bytes(std::span(list)));
-        const Tensor plain = plain_->upload(list, {list.size()});
-        return {all.view(before, shape), plain.view(before, shape)};
-    }
-
-    std::vector<double> read(const Tensor& t) {
-        std::vector<float> list(t.size());
-        card_.recorder().read(block(t), t.offset * 4, std::as_writable_bytes(std::span(list)));
-        return {list.begin(), list.end()};
-    }
-
-    Backend& plain() { return *plain_; }
-
-private:
-    Launcher card_;
-    std::shared_ptr<Backend> plain_ = make_backend("plain");
-    std::mt19937 random_{7};
-};
-
-// As a share of the largest value that sums of k products of values within ±1 have.
-double worst_of(const std::vector<double>& got, const std::vector<double>& expected, std::size_t k) {
-    REQUIRE(got.size() == expected.size());
-    double worst = 0;
-    for (std::size_t i = 0; i < got.size(); i++) {
-        const double off = std::abs(got[i] - expected[i]);
-        worst = std::max(worst, std::isfinite(off) ? off : INFINITY);
-    }
-    return worst / std::sqrt(static_cast<double>(k) + 1);
 }
 
 }  // namespace
@@ -135,10 +87,11 @@ TEST_CASE("the text of a product is unrolled, and reads each operand along memor
 TEST_CASE("each text of a product has a name of its own") {
     std::set<std::string> names;
     for (const Tile& t : {large_tile, middle_tile, small_tile, thin_tile})
-        for (unsigned f = 0; f < 64; f++)
-            names.insert(product_name(
-                t, {(f & 1) != 0, (f & 2) != 0, (f & 4) != 0, (f & 8) != 0, (f & 16) != 0, (f & 32) != 0}));
-    CHECK(names.size() == 4 * 64);
+        for (unsigned f = 0; f < 512; f++)
+            names.insert(
+                product_name(t, {(f & 1) != 0, (f & 2) != 0, (f & 4) != 0, (f & 8) != 0, (f & 16) != 0, (f & 32) != 0,
+                                 (f & 64) != 0, (f & 128) != 0, (f & 256) != 0 ? Window{1, 3} : Window{}}));
+    CHECK(names.size() == 4 * 512);
 }
 
 TEST_CASE("gpu: every tile answers as plain does, in every form, at any sizes and places") {

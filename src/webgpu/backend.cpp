@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "webgpu/convolution.hpp"
 #include "webgpu/launcher.hpp"
 #include "webgpu/product.hpp"
 #include "webgpu/step.hpp"
@@ -89,7 +90,9 @@ protected:
                 {.activation = activation, .outputs = activation == Activation::none ? Tensor{} : x2});
     }
 
-    void run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& o, const Tensor& y) override;
+    void run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& o, const Tensor& y) override {
+        convolution(card_, x, weight, o, y);
+    }
 
     void run_activate(Activation kind, const Tensor& x, const Tensor& y) override {
         card_.each(x.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
@@ -257,57 +260,6 @@ void Gpu::loss(std::string_view name, const Tensor& outputs, const Tensor& answe
                  d.first};
         card_.run(name, {z, t, w, r, l, d}, params, fold(n, card_.most_groups()));
     });
-}
-
-void Gpu::run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& o, const Tensor& y) {
-    const std::uint64_t in_group = weight.shape[1], window = weight.shape[2] * weight.shape[3];
-    const std::uint64_t picture_in = x.size() / x.shape[0], picture_out = y.size() / y.shape[0];
-    // Turns of the loops: one a channel, one a kernel row, one a kernel cell.
-    const std::uint64_t channels_each = std::max<std::uint64_t>(1, most_turns / (1 + weight.shape[2] + window) - 1);
-    if (picture_in > card_.most_values()) {
-        throw Error(Fault::unsupported, "conv2d: a picture of " + std::to_string(picture_in) +
-                                            " values is past what the card takes in one binding.");
-    }
-    const std::uint64_t pictures = std::max<std::uint64_t>(1, card_.most_values() / std::max(picture_in, picture_out));
-    for (std::uint64_t first = 0; first < x.shape[0]; first += pictures) {
-        const std::uint64_t n = std::min<std::uint64_t>(pictures, x.shape[0] - first);
-        for (std::uint64_t c = 0; c < in_group; c += channels_each) {
-            const bool last = c + channels_each >= in_group;
-            const Slice xs = card_.slice(x, first * picture_in, n * picture_in),
-                        ws = card_.slice(weight, 0, weight.size());
-            const Slice bs = o.bias.exists() ? card_.slice(o.bias, 0, o.bias.size()) : card_.nothing(0);
-            const Slice ys = card_.slice(y, first * picture_out, n * picture_out);
-            struct {
-                std::uint32_t n, c, h, w, filters, kh, kw, in_group, out_group, sh, sw, ph, pw, dh, dw, oh, ow, first_c,
-                    n_c, flags, kind, x0, w0, b0, y0;
-            } params{u32(n * picture_out),
-                     u32(x.shape[1]),
-                     u32(x.shape[2]),
-                     u32(x.shape[3]),
-                     u32(y.shape[1]),
-                     u32(weight.shape[2]),
-                     u32(weight.shape[3]),
-                     u32(in_group),
-                     u32(y.shape[1] / o.groups),
-                     u32(o.stride[0]),
-                     u32(o.stride[1]),
-                     u32(o.pad[0]),
-                     u32(o.pad[1]),
-                     u32(o.dilation[0]),
-                     u32(o.dilation[1]),
-                     u32(y.shape[2]),
-                     u32(y.shape[3]),
-                     u32(c),
-                     u32(std::min(channels_each, in_group - c)),
-                     (o.bias.exists() && c == 0 ? 1u : 0u) | (c > 0 ? 2u : 0u),
-                     last ? kind_of(o.activation) : 0,
-                     xs.first,
-                     ws.first,
-                     bs.first,
-                     ys.first};
-            card_.run("conv2d", {xs, ws, bs, ys}, params, card_.grid(n * picture_out));
-        }
-    }
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "shunt/tensor.hpp"
 #include "webgpu/grid.hpp"
@@ -75,7 +74,8 @@ public:
         for (std::uint64_t first = 0; first < n; first += step) work(first, std::min(step, n - first));
     }
 
-    std::unordered_map<std::uint64_t, const Kernel*> products;  // product.cpp's, by tile and form
+    // Kernels whose texts are made, by numbers that stand for them.
+    std::map<std::array<std::uint64_t, 2>, const Kernel*> made;
 
     void fill(const Tensor& t, std::uint32_t bits);
     void copy(const Tensor& from, const Tensor& to);

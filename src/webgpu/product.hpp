@@ -10,6 +10,7 @@ namespace shunt::webgpu {
 // What becomes of a product's sums.
 struct Epilogue {
     Tensor bias = {};
+    bool row_bias = false;  // it has a value for each row of c, not for each column
     Activation activation = Activation::none;
     bool accumulate = false;
     // Through the derivative of the activation whose outputs these are, instead of the activation.
@@ -26,6 +27,8 @@ inline constexpr Tile large_tile{128, 128, 16, 8, 16, 1}, middle_tile{64, 64, 16
 // Which one a product with m×n outputs takes. A function of shape alone, so that sums always run in
 // the same order.
 const Tile& choose_tile(std::uint64_t m, std::uint64_t n);
+
+const Kernel& product_kernel(Launcher& card, const Tile& tile, const ProductForm& form);
 
 // c = epilogue(a·b), a and b transposed if asked for, block by block where they are larger than a
 // binding. Sizes before the last two are a batch, as in Backend::matmul. `tile`: instead of the chosen

@@ -8,101 +8,16 @@
 #include "webgpu/product_text.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <numeric>
 #include <string_view>
-#include <utility>
+
+#include "webgpu/product_parts.hpp"
+#include "webgpu/wgsl.hpp"
 
 namespace shunt::webgpu {
 namespace {
 
-std::string str(std::uint32_t n) {
-    return std::to_string(n);
-}
-
-// `text` with every $key replaced. No key begins another.
-std::string with(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> values) {
-    std::string result(text);
-    for (const auto& [key, value] : values) {
-        for (std::size_t at = result.find(key); at != result.npos; at = result.find(key, at + value.size()))
-            result.replace(at, key.size(), value);
-    }
-    return result;
-}
-
-constexpr std::string_view head = R"(// c[i][j] = epilogue(Σ_k a[i][k]·b[k][j]), by src/webgpu/product_text.cpp
-struct Params {
-    m: u32, n: u32, k: u32, a0: u32, a_stride: u32, b0: u32, b_stride: u32, c0: u32, c_stride: u32,
-    e0: u32, e_stride: u32,
-    flags: u32,  // 1: bias, 2: accumulate, 4: through the derivative, from outputs e
-    kind: u32, s0: u32,
-}
-@group(0) @binding(0) var<storage, read> a: array<$A>;
-@group(0) @binding(1) var<storage, read> b: array<$B>;
-@group(0) @binding(2) var<storage, read> e: array<$C>;
-@group(0) @binding(3) var<storage, read_write> c: array<$C>;
-@group(0) @binding(4) var<uniform> p: Params;
-
-var<workgroup> tile: array<vec4<f32>, $SIZE>;
-)";
-
-// Four values from an outer place and k on, in the direction of memory.
-constexpr std::string_view load_fours = R"(
-fn load_$x(outer: u32, k: u32) -> vec4<f32> {
-    if (outer >= p.$size || k >= p.k) { return vec4<f32>(); }
-    return $x[(p.$x0 + $far * p.$x_stride + $near) / 4u];
-}
-)";
-constexpr std::string_view load_ones = R"(
-fn load_one_$x(outer: u32, k: u32) -> f32 {
-    if (outer >= p.$size || k >= p.k) { return 0.0; }
-    return $x[p.$x0 + $far * p.$x_stride + $near];
-}
-
-fn load_$x(outer: u32, k: u32) -> vec4<f32> {
-    return vec4(load_one_$x(outer, k), load_one_$x($1), load_one_$x($2), load_one_$x($3));
-}
-)";
-
-constexpr std::string_view finish_fours = R"(
-fn finish(i: u32, j: u32, sum: vec4<f32>) {
-    if (i >= p.m || j >= p.n) { return; }
-    let at = (p.c0 + i * p.c_stride + j) / 4u;
-    var value = sum;
-    if ((p.flags & 1u) != 0u) { value += e[(p.e0 + j) / 4u]; }
-    if ((p.flags & 2u) != 0u) { value += c[at]; }
-    if ((p.flags & 4u) != 0u) {
-        let y = e[(p.e0 + i * p.e_stride + j) / 4u];
-        value = vec4(derivative(p.kind, y.x, value.x), derivative(p.kind, y.y, value.y),
-                     derivative(p.kind, y.z, value.z), derivative(p.kind, y.w, value.w));
-    } else {
-        value = vec4(apply(p.kind, value.x), apply(p.kind, value.y), apply(p.kind, value.z), apply(p.kind, value.w));
-    }
-    c[at] = value;
-}
-)";
-constexpr std::string_view finish_ones = R"(
-fn finish_one(i: u32, j: u32, sum: f32) {
-    if (i >= p.m || j >= p.n) { return; }
-    let at = p.c0 + i * p.c_stride + j;
-    var value = sum;
-    if ((p.flags & 1u) != 0u) { value += e[p.e0 + j]; }
-    if ((p.flags & 2u) != 0u) { value += c[at]; }
-    if ((p.flags & 4u) != 0u) {
-        value = derivative(p.kind, e[p.e0 + i * p.e_stride + j], value);
-    } else {
-        value = apply(p.kind, value);
-    }
-    c[at] = value;
-}
-
-fn finish(i: u32, j: u32, sum: vec4<f32>) {
-    finish_one(i, j, sum.x);
-    finish_one(i, j + 1u, sum.y);
-    finish_one(i, j + 2u, sum.z);
-    finish_one(i, j + 3u, sum.w);
-}
-)";
+using namespace parts;
 
 // One side of the product, and its part of the tile.
 struct Operand {
@@ -129,21 +44,53 @@ public:
         out_ = with(head, {{"$A", type(a_.fours)},
                            {"$B", type(b_.fours)},
                            {"$C", type(form_.c_fours)},
+                           {"$E", type(form_.c_fours && !form_.row_bias)},
                            {"$SIZE", str(t_.workgroup_bytes() / 16)}});
-        for (const Operand& o : {a_, b_}) load_function(o);
-        out_ += form_.c_fours ? finish_fours : finish_ones;
+        if (form_.batch) out_ += batch_places;
+        load_function(a_);
+        if (windowed())
+            window_function();
+        else
+            load_function(b_);
+        finish_function();
         finish_rows_function();
         main_function();
         return std::move(out_);
     }
 
 private:
+    bool windowed() const { return form_.window != Window{}; }
+    // Columns of b between those of a vec4, and between vec4s that follow each other in the tile.
+    std::uint32_t apart() const { return windowed() ? b_.row() : 1; }
+    std::uint32_t column_step() const { return windowed() ? 1 : 4; }
+    std::string first(std::string_view x) const { return (form_.batch ? "" : "p.") + std::string(x) + "0"; }
+
+    void window_function() {
+        out_ += with(load_window, {{"$apart", str(apart())},
+                                   {"$first", first("b")},
+                                   {"$window", str(form_.window.rows * form_.window.cols)},
+                                   {"$cols", str(form_.window.cols)}});
+    }
+
+    void finish_function() {
+        const std::string_view bias = form_.row_bias  ? "e[$e0 + i]"
+                                      : form_.c_fours ? "e[($e0 + j) / 4u]"
+                                                      : "e[$e0 + j]",
+                               derive = form_.row_bias  ? ""
+                                        : form_.c_fours ? derive_fours
+                                                        : derive_ones;
+        const std::string text = with(form_.c_fours ? finish_fours : finish_ones,
+                                      {{"$bias", std::string(bias)}, {"$derive", std::string(derive)}});
+        out_ += with(text, {{"$c0", first("c")}, {"$e0", first("e")}, {"$apart", str(apart())}});
+    }
+
     void load_function(const Operand& o) {
         const auto next = [&](int q) {
             return o.along_k ? "outer, k + " + std::to_string(q) + "u" : "outer + " + std::to_string(q) + "u, k";
         };
         out_ += with(o.fours ? load_fours : load_ones, {{"$x", o.x},
                                                         {"$size", o.size},
+                                                        {"$first", first(o.x)},
                                                         {"$far", o.along_k ? "outer" : "k"},
                                                         {"$near", o.along_k ? "k" : "outer"},
                                                         {"$1", next(1)},
@@ -169,11 +116,13 @@ private:
 
     void declare_loads(const Operand& o, std::string_view first_outer) {
         for (std::uint32_t q = 0; q < loads(o); q++) {
-            const bool k_first = o.along_k;  // neighbours read neighbours
+            const bool k_first = o.along_k, pixels = windowed() && o.x == "b";  // neighbours read neighbours
+            const std::string place = with(pixels ? "places($first + $x_outer$q)" : "$first + $x_outer$q * 4u",
+                                           {{"$first", std::string(first_outer)}, {"$x", o.x}, {"$q", str(q)}});
             out_ += with(R"(    let $x_item$q = $lane + $skipu;
     let $x_outer$q = $x_item$q $outer_ofu;
     let $n_k4 = $x_item$q $k_ofu;
-    let $n_outer = $first + $x_outer$q * 4u;
+    let $n_outer = $place;
     let $n_at = $baseu + $n_k4 * $fouru + ($x_outer$q ^ ($n_k4 * $spreadu % $swizzleu));
     var $n_0 = vec4<f32>();
     var $n_1 = vec4<f32>();
@@ -184,7 +133,7 @@ private:
                           {"$skip", str(q * t_.invocations())},
                           {"$outer_of", k_first ? "/ " + str(t_.bk / 4) : "% " + str(o.row())},
                           {"$k_of", k_first ? "% " + str(t_.bk / 4) : "/ " + str(o.row())},
-                          {"$first", std::string(first_outer)},
+                          {"$place", place},
                           {"$base", str(o.base)},
                           {"$four", str(4 * o.row())},
                           {"$spread", str(spread(o))},
@@ -326,11 +275,11 @@ fn finish_rows(row: u32, col: u32, lane: u32) {
                      {{"$all", str(all)}, {"$invocations", str(t_.invocations())}});
         for (std::uint32_t s = 1; s < t_.slices; s++) out_ += "        sum += tile[at + " + str(s * all) + "u];\n";
         out_ += with(R"(        let i = at / $bn4u;
-        finish(row + i / $rowsu * 4u + i % $rowsu, col + at % $bn4u * 4u, sum);
+        finish(row + i / $rowsu * 4u + i % $rowsu, col + at % $bn4u * $stepu, sum);
     }
 }
 )",
-                     {{"$bn4", str(b_.row())}, {"$rows", str(rows)}});
+                     {{"$step", str(column_step())}, {"$bn4", str(b_.row())}, {"$rows", str(rows)}});
     }
 
     void finish_all() {
@@ -371,6 +320,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                       {"$bm", str(t_.bm)},
                       {"$bn", str(t_.bn)},
                       {"$turn", str(blocks(b_) % t_.invocations())}});
+        if (form_.batch) out_ += "    find_places(group.z);\n";
         declare_loads(a_, "row");
         declare_loads(b_, "col");
         for (std::uint32_t i = 0; i < t_.tm; i++)
@@ -410,6 +360,9 @@ std::string product_name(const Tile& t, const ProductForm& f) {
     if (f.b_fours) name += "b";
     if (f.c_fours) name += "c";
     if (f.row_sums) name += "_sums";
+    if (f.row_bias) name += "_rows";
+    if (f.batch) name += "_batch";
+    if (f.window != Window{}) name += "_window" + str(f.window.rows) + "x" + str(f.window.cols);
     return name;
 }
 

@@ -4,9 +4,11 @@
 #include <cassert>
 #include <cctype>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "shunt/backend.hpp"
 
@@ -35,6 +37,20 @@ inline std::string put(std::string_view text, const Words& words) {
         at = end;
     }
     return out;
+}
+
+inline std::string str(std::uint32_t n) {
+    return std::to_string(n);
+}
+
+// `text` with every $key replaced. No key begins another.
+inline std::string with(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> values) {
+    std::string result(text);
+    for (const auto& [key, value] : values) {
+        for (std::size_t at = result.find(key); at != result.npos; at = result.find(key, at + value.size()))
+            result.replace(at, key.size(), value);
+    }
+    return result;
 }
 
 // `text` with each mark replaced by `by`.
