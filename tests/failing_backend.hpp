@@ -83,8 +83,8 @@ protected:
     void run_conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options, const Tensor& y) override {
         call(), inner_->copy(inner_->conv2d(x, weight, options), y);
     }
-    void run_activate(Activation kind, const Tensor& x, const Tensor& y) override {
-        call(), inner_->copy(inner_->activate(kind, x), y);
+    void run_activate(const ActivationOptions& options, const Tensor& x, const Tensor& y) override {
+        call(), inner_->copy(inner_->activate(options, x), y);
     }
     void run_activate_grad(Activation kind, const Tensor& y, const Tensor& dy, const Tensor& dx) override {
         call(), inner_->copy(inner_->activate_grad(kind, y, dy), dx);

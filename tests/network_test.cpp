@@ -244,6 +244,8 @@ TEST_CASE("networks that cannot be are refused, and the error says why") {
     CHECK_THROWS_AS(make({.input = 3, .layers = {dense(std::int64_t{1} << 62)}}), Error);
     CHECK_THROWS_WITH_AS(parse_layers("dense:8,gelo"),
                          "There is no layer 'gelo'. There are: dense, embed, relu, tanh, sigmoid.", Error);
+    CHECK_THROWS_WITH_AS(parse_layers("dense:8,gelu"),  // an activation, but without a gradient
+                         "There is no layer 'gelu'. There are: dense, embed, relu, tanh, sigmoid.", Error);
     for (const char* text : {"", "dense", "dense:", "dense:0", "dense:-1", "dense:8x", "relu:3", "dense:8,",
                              "dense:99999999999999999999"}) {
         INFO(text);

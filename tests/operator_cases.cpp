@@ -32,6 +32,18 @@ Tensors conv(Backend& b, Fill& f, Shape x, Shape w, Conv2dOptions o) {
     return {b.conv2d(f(x), f(w), o)};
 }
 
+// Around 0, close to it, and the ends one by one: a result's largest value is the measure for all of it.
+Tensors activated(Backend& b, Fill& f, const ActivationOptions& o) {
+    Tensors all = {b.activate(o, f({7, 150}, -6, 6)), b.activate(o, f({300}, -1e-3, 1e-3))};
+    for (double x : {-1e30, -100.0, -0.0, 0.0, 100.0, 1e30}) all.push_back(b.activate(o, f({1}, x, x)));
+    return all;
+}
+
+Tensors fused_product(Backend& b, Fill& f, const ActivationOptions& o) {
+    return {b.matmul(f({33, 65}), f({31, 65}), {.trans_b = true, .bias = f({31}), .activation = o}),
+            b.matmul(f({40, 64}), f({64, 36}), {.activation = o})};
+}
+
 const Case rows[] = {
     // --- products: around tiles, all forms, long sums
     {"matmul 1x1x1", one, [](Backend& b, Fill& f) -> Tensors { return {b.matmul(f({1, 1}), f({1, 1}))}; }},
@@ -75,6 +87,18 @@ const Case rows[] = {
     {"matmul relu, large", 1e-6,
      [](Backend& b, Fill& f) -> Tensors {
          return {b.matmul(f({64, 300}), f({128, 300}), {.trans_b = true, .bias = f({128}), .activation = A::relu})};
+     }},
+    {"matmul bias gelu", 1e-6, [](Backend& b, Fill& f) { return fused_product(b, f, A::gelu); }},
+    {"matmul bias hard_swish", 1e-6, [](Backend& b, Fill& f) { return fused_product(b, f, A::hard_swish); }},
+    {"matmul bias leaky_relu, slope 0.3", 1e-6,
+     [](Backend& b, Fill& f) { return fused_product(b, f, {A::leaky_relu, 0.3f}); }},
+    {"matmul k = 0, hard_sigmoid of the bias", one,
+     [](Backend& b, Fill& f) -> Tensors {
+         return {b.matmul(f({3, 0}), f({0, 4}), {.bias = f({4}, -3, 3), .activation = {A::hard_sigmoid, 1 / 6.0f}})};
+     }},
+    {"matmul accumulate, then gelu", 1e-6,
+     [](Backend& b, Fill& f) -> Tensors {
+         return {b.matmul(f({5, 12}), f({12, 6}), {.activation = A::gelu, .accumulate = true, .out = f({5, 6})})};
      }},
     {"matmul accumulate into a view", 1e-6,
      [](Backend& b, Fill& f) -> Tensors {
@@ -127,6 +151,20 @@ const Case rows[] = {
      [](Backend& b, Fill& f) { return conv(b, f, {1, 3, 8, 8}, {4, 3, 3, 3}, {.activation = A::relu}); }},
     {"conv2d tanh without a bias", 2e-6,
      [](Backend& b, Fill& f) -> Tensors { return {b.conv2d(f({1, 3, 8, 8}), f({4, 3, 3, 3}), {.activation = A::tanh})}; }},
+    {"conv2d gelu", 2e-6,
+     [](Backend& b, Fill& f) { return conv(b, f, {2, 3, 9, 8}, {4, 3, 3, 3}, {.activation = A::gelu}); }},
+    {"conv2d hard_swish, depthwise", 2e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {1, 8, 9, 9}, {8, 1, 3, 3}, {.pad = {1, 1}, .groups = 8, .activation = A::hard_swish});
+     }},
+    {"conv2d leaky_relu, slope 0.3, 1x1", 2e-6,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {1, 16, 7, 5}, {8, 16, 1, 1}, {.activation = {A::leaky_relu, 0.3f}});
+     }},
+    {"conv2d of no channels: hard_sigmoid of the bias", one,
+     [](Backend& b, Fill& f) {
+         return conv(b, f, {2, 0, 5, 6}, {4, 0, 3, 2}, {.activation = {A::hard_sigmoid, 0.5f, 0.25f}});
+     }},
     {"conv2d padding past the kernel", 2e-6,
      [](Backend& b, Fill& f) { return conv(b, f, {1, 2, 3, 3}, {2, 2, 1, 1}, {.pad = {2, 2}}); }},
     {"conv2d one row of 1-d data", 2e-6,
@@ -197,6 +235,21 @@ const Case rows[] = {
     {"sigmoid past 4,194,240 values", 1e-6,
      [](Backend& b, Fill& f) -> Tensors { return {b.activate(A::sigmoid, f({65536, 65}, -8, 8))}; }},
     {"activation none copies", 0, [](Backend& b, Fill& f) -> Tensors { return {b.activate(A::none, f({5}))}; }},
+    {"leaky_relu", one, [](Backend& b, Fill& f) { return activated(b, f, A::leaky_relu); }},
+    {"leaky_relu, slope 2", one, [](Backend& b, Fill& f) { return activated(b, f, {A::leaky_relu, 2.0f}); }},
+    {"relu6", 0, [](Backend& b, Fill& f) { return activated(b, f, A::relu6); }},
+    {"hard_sigmoid", one, [](Backend& b, Fill& f) { return activated(b, f, A::hard_sigmoid); }},
+    {"hard_sigmoid of PyTorch", one, [](Backend& b, Fill& f) { return activated(b, f, {A::hard_sigmoid, 1 / 6.0f}); }},
+    {"hard_swish", one, [](Backend& b, Fill& f) { return activated(b, f, A::hard_swish); }},
+    {"gelu", one, [](Backend& b, Fill& f) { return activated(b, f, A::gelu); }},
+    {"gelu_tanh", one, [](Backend& b, Fill& f) { return activated(b, f, A::gelu_tanh); }},
+    {"silu", one, [](Backend& b, Fill& f) { return activated(b, f, A::silu); }},
+    {"softplus", one, [](Backend& b, Fill& f) { return activated(b, f, A::softplus); }},
+    {"elu", one, [](Backend& b, Fill& f) { return activated(b, f, A::elu); }},
+    {"elu, alpha 0.5", one, [](Backend& b, Fill& f) { return activated(b, f, {A::elu, 0.5f}); }},
+    {"mish", one, [](Backend& b, Fill& f) { return activated(b, f, A::mish); }},
+    {"mish past 4,194,240 values", one,
+     [](Backend& b, Fill& f) -> Tensors { return {b.activate(A::mish, f({65536, 65}, -8, 8))}; }},
     {"relu gradient, 0 at 0", 0,
      [](Backend& b, Fill& f) -> Tensors { return {b.activate_grad(A::relu, b.activate(A::relu, f({50}, -1, 1)), f({50}))}; }},
     {"tanh gradient", one, [](Backend& b, Fill& f) -> Tensors { return {b.activate_grad(A::tanh, f({7, 50}), f({7, 50}))}; }},

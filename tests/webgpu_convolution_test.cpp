@@ -314,7 +314,7 @@ TEST_CASE("gpu: convolutions of random shapes answer as plain does") {
         work.options.stride = {1 + both.below(2), 1 + both.below(3)};
         work.options.pad = {both.below(4), both.below(4)};
         work.options.dilation = {1 + both.below(2), 1 + both.below(2)};
-        work.options.activation = static_cast<Activation>(both.below(4));
+        work.options.activation = static_cast<Activation>(both.below(static_cast<std::size_t>(Activation::mish) + 1));
         const auto fits = [&](std::size_t in, std::size_t kernel, std::size_t d) {
             return in + 2 * work.options.pad[d] > work.options.dilation[d] * (kernel - 1);
         };

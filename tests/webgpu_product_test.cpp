@@ -73,6 +73,8 @@ TEST_CASE("the text of a product is unrolled, and reads each operand along memor
     CHECK(count(plain, "var<storage, read> a: array<f32>") == 1);
     CHECK(count(plain, "row_sum") == 0);
     CHECK(count(plain, "$") == 0);
+    CHECK(count(plain, "activate(") == 0);  // the many branches of inference do not weigh on training
+    CHECK(count(product_text(tiny, {.any_activation = true}), "activate(") == 1);
 
     const std::string fours = product_text(tiny, {true, true, true, true, true, true});
     CHECK(count(fours, "return a[(p.a0 + k * p.a_stride + outer) / 4u];") == 1);
@@ -107,7 +109,7 @@ TEST_CASE("gpu: every tile answers as plain does, in every form, at any sizes an
             const Both a = both.values(trans_a ? Shape{k, m} : Shape{m, k}, before()),
                        b = both.values(trans_b ? Shape{n, k} : Shape{k, n}, before()),
                        bias = both.values({n}, before()), c = both.values({m, n}, before());
-            const auto activation = static_cast<Activation>(both.below(4));
+            const auto activation = static_cast<Activation>(both.below(static_cast<std::size_t>(Activation::mish) + 1));
             const bool accumulate = both.below(2) == 1;
             product(both.card(), a.card, b.card, c.card, trans_a, trans_b,
                     {.bias = accumulate ? Tensor{} : bias.card, .activation = activation, .accumulate = accumulate},

@@ -121,6 +121,9 @@ TEST_CASE("gpu: narrow networks are taken as a whole, wide ones and large batche
     }
     CHECK(!is_narrow(layers({4000, 16, 2}), 16, smallest));  // a sample past the workgroup's memory
     CHECK(is_narrow(layers({4000, 16, 2}), 16, usual));
+    auto gelu = layers({8, 16, 2});
+    gelu[0].activation = Activation::gelu;
+    CHECK(!is_narrow(gelu, 16, usual));  // without a gradient: the operators refuse it
 }
 
 TEST_CASE("gpu: whole steps of the rows above are whole steps") {

@@ -43,6 +43,12 @@ Shape batch_shape(const Tensor& a, const Tensor& b) {
     return batch;
 }
 
+void expect_gradient(Activation kind, const char* op) {
+    if (has_gradient(kind)) return;
+    throw Error(Fault::unsupported, std::string(op) + ": there is no gradient of " + std::string(to_string(kind)) +
+                                        ", only of relu, tanh and sigmoid.");
+}
+
 std::size_t conv_out(std::size_t in, std::size_t kernel, std::size_t stride, std::size_t pad, std::size_t dilation) {
     expect(stride > 0 && dilation > 0 && kernel > 0, "conv2d", "stride, dilation and kernel sizes must be positive.");
     const std::size_t span = dilation * (kernel - 1) + 1;
@@ -63,8 +69,23 @@ std::string_view to_string(Activation kind) {
         case Activation::relu: return "relu";
         case Activation::tanh: return "tanh";
         case Activation::sigmoid: return "sigmoid";
+        case Activation::leaky_relu: return "leaky_relu";
+        case Activation::relu6: return "relu6";
+        case Activation::hard_sigmoid: return "hard_sigmoid";
+        case Activation::hard_swish: return "hard_swish";
+        case Activation::gelu: return "gelu";
+        case Activation::gelu_tanh: return "gelu_tanh";
+        case Activation::silu: return "silu";
+        case Activation::softplus: return "softplus";
+        case Activation::elu: return "elu";
+        case Activation::mish: return "mish";
     }
-    refuse("Activation is not one of none, relu, tanh, sigmoid.");
+    refuse("An Activation that is none of its enumeration.");
+}
+
+bool has_gradient(Activation kind) {
+    return kind == Activation::none || kind == Activation::relu || kind == Activation::tanh ||
+           kind == Activation::sigmoid;
 }
 
 // --- values --------------------------------------------------------------------------------------
@@ -183,6 +204,7 @@ Tensor Backend::matmul(const Tensor& a, const Tensor& b, const MatmulOptions& op
 
 AffineGrad Backend::affine_grad(const Tensor& x, const Tensor& w, const Tensor& dy, const AffineGradOptions& options) {
     const char* op = "affine_grad";
+    expect_gradient(options.activation, op);
     expect_type(x, Type::f32, op, "x");
     expect_type(w, Type::f32, op, "w");
     expect_type(dy, Type::f32, op, "dy");
@@ -227,14 +249,15 @@ Tensor Backend::conv2d(const Tensor& x, const Tensor& weight, const Conv2dOption
     return y;
 }
 
-Tensor Backend::activate(Activation kind, const Tensor& x) {
+Tensor Backend::activate(const ActivationOptions& options, const Tensor& x) {
     expect_type(x, Type::f32, "activate", "x");
     Tensor y = empty(x.shape);
-    if (y.size() > 0) run_activate(kind, x, y);
+    if (y.size() > 0) run_activate(options, x, y);
     return y;
 }
 
 Tensor Backend::activate_grad(Activation kind, const Tensor& y, const Tensor& dy) {
+    expect_gradient(kind, "activate_grad");
     expect_type(y, Type::f32, "activate_grad", "y");
     expect_size(dy, y.size(), "activate_grad", "dy");
     Tensor dx = empty(y.shape);

@@ -32,8 +32,9 @@ struct Elementwise {
     auto operator<=>(const Elementwise&) const = default;
 };
 
-// Primitives are made once per shape and kept. Activations are tanh and sigmoid alone: oneDNN's relu
-// turns NaN into 0, so relu is a loop of ours. Used by one thread at a time.
+// Primitives are made once per shape and kept. Activations are tanh and sigmoid alone: oneDNN's relu and
+// clip turn NaN into 0; its swish, hardswish, gelus and mish are NaN at −∞, and its soft_relu is 8e-6
+// instead of 0 at −87. The loops for those are ours. Used by one thread at a time.
 class Dnnl {
 public:
     Dnnl();

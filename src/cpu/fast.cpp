@@ -44,6 +44,11 @@ std::int64_t i64(std::size_t n) {
     return static_cast<std::int64_t>(n);
 }
 
+// Those that oneDNN does, as a product's or convolution's last step too.
+bool by_dnnl(Activation kind) {
+    return kind == Activation::tanh || kind == Activation::sigmoid;
+}
+
 class Fast final : public Backend {
 public:
     explicit Fast(const BackendOptions& options) : most_threads_(most_threads(options.threads)) {}
@@ -105,8 +110,8 @@ protected:
         p.bias = o.bias.exists();
         const int threads =
             product_threads(static_cast<std::size_t>(p.batch * p.m), c.cols(), static_cast<std::size_t>(p.k));
-        const bool fused = p.k > 0 && (o.activation == Activation::tanh || o.activation == Activation::sigmoid);
-        if (fused) p.activation = o.activation;
+        const bool fused = p.k > 0 && by_dnnl(o.activation.kind);
+        if (fused) p.activation = o.activation.kind;
         if (p.k > 0) {
             dnnl_.run(p, threads, f(a), f(b), p.bias ? f(o.bias) : nullptr, f(c));
         } else {  // sums of nothing
@@ -157,15 +162,15 @@ protected:
                       .out_h = i64(y.shape[2]),
                       .out_w = i64(y.shape[3]),
                       .bias = o.bias.exists()};
-        const bool fused = o.activation == Activation::tanh || o.activation == Activation::sigmoid;
-        if (fused) v.activation = o.activation;
+        const bool fused = o.activation.kind == Activation::tanh;  // a convolution's sigmoid makes 0 of NaN
+        if (fused) v.activation = o.activation.kind;
         dnnl_.run(v, product_threads(y.size(), weight.shape[1], weight.shape[2] * weight.shape[3] * 17), f(x),
                   f(weight), v.bias ? f(o.bias) : nullptr, f(y));
         if (!fused) activate(o.activation, f(y), f(y), y.size());
     }
 
-    void run_activate(Activation kind, const Tensor& x, const Tensor& y) override {
-        activate(kind, f(x), f(y), y.size());
+    void run_activate(const ActivationOptions& options, const Tensor& x, const Tensor& y) override {
+        activate(options, f(x), f(y), y.size());
     }
 
     void run_activate_grad(Activation kind, const Tensor& y, const Tensor& dy, const Tensor& dx) override {
@@ -253,21 +258,17 @@ private:
         }
     }
 
-    void activate(Activation kind, const float* x, float* y, std::size_t n) {
-        switch (kind) {
-            case Activation::none:
-                if (x != y) std::memcpy(y, x, n * sizeof(float));
-                break;
-            case Activation::relu:
-                parallel(n, [&](std::size_t first, std::size_t count) { loops::relu(x + first, y + first, count); });
-                break;
-            case Activation::tanh:
-            case Activation::sigmoid: {
-                const int t = threads_for_values(n, threads());
-                if (t > 1) note_threads_in_use();
-                dnnl_.run(Elementwise{i64(n), kind}, t, x, y);
-                break;
-            }
+    void activate(const ActivationOptions& options, const float* x, float* y, std::size_t n) {
+        if (options.kind == Activation::none) {
+            if (x != y) std::memcpy(y, x, n * sizeof(float));
+        } else if (by_dnnl(options.kind)) {
+            const int t = threads_for_values(n, threads());
+            if (t > 1) note_threads_in_use();
+            dnnl_.run(Elementwise{i64(n), options.kind}, t, x, y);
+        } else {
+            parallel(n, [&](std::size_t first, std::size_t count) {
+                loops::activate(options, x + first, y + first, count);
+            });
         }
     }
 

@@ -10,7 +10,8 @@ namespace shunt::cpu::loops {
 
 void to_float(std::span<const double> from, float* to);
 
-void relu(const float* x, float* y, std::size_t n);  // in place too; NaN passes
+// Those that oneDNN does not do here; y may be x.
+void activate(const ActivationOptions& options, const float* x, float* y, std::size_t n);
 void activate_grad(Activation kind, const float* y, const float* dy, float* dx, std::size_t n);  // dx may be dy
 
 void add(const float* x, float* y, std::size_t n);  // y += x

@@ -94,12 +94,13 @@ protected:
         convolution(card_, x, weight, o, y);
     }
 
-    void run_activate(Activation kind, const Tensor& x, const Tensor& y) override {
+    void run_activate(const ActivationOptions& o, const Tensor& x, const Tensor& y) override {
         card_.each(x.size(), 1, [&](std::uint64_t first, std::uint64_t n) {
             const Slice in = card_.slice(x, first, n), out = card_.slice(y, first, n);
             struct {
                 std::uint32_t n, x0, y0, kind;
-            } params{u32(n), in.first, out.first, kind_of(kind)};
+                float alpha, beta;
+            } params{u32(n), in.first, out.first, kind_of(o.kind), o.alpha, o.beta};
             card_.run("activate", {in, out}, params, card_.grid(n));
         });
     }

@@ -182,15 +182,18 @@ private:
         const Slice bs = o_.bias.exists() ? card_.slice(o_.bias, 0, o_.bias.size()) : card_.nothing(0);
         struct {
             std::uint32_t n, plane, filters, parts, flags, kind, s0, b0, y0;
+            float alpha, beta;
         } params{u32(y_.size()),
                  u32(s_.out_plane()),
                  u32(s_.out_group),
                  choice_.parts,
                  o_.bias.exists() ? 1u : 0u,
-                 kind_of(o_.activation),
+                 kind_of(o_.activation.kind),
                  ss.first,
                  bs.first,
-                 ys.first};
+                 ys.first,
+                 o_.activation.alpha,
+                 o_.activation.beta};
         card_.run("join", {ss, bs, ys}, params, card_.grid(y_.size()));
     }
 
@@ -214,7 +217,8 @@ private:
     std::uint32_t flags() const {
         return (o_.bias.exists() && from_.channels == 0 ? 1u : 0u) | (from_.channels > 0 ? 2u : 0u);
     }
-    std::uint32_t kind() const { return from_.channels + size_.channels == s_.in_group ? kind_of(o_.activation) : 0; }
+    bool last() const { return from_.channels + size_.channels == s_.in_group; }
+    std::uint32_t kind() const { return last() ? kind_of(o_.activation.kind) : 0; }
 
     void run_window() {
         const Tile& t = choice_.tile;
@@ -224,7 +228,7 @@ private:
         p.b0 = xs_.first, p.b_stride = u32(s_.in_plane());
         p.c0 = u32(ys_.first + from_.places), p.c_stride = u32(s_.out_plane());
         p.e0 = bs_.first;
-        p.flags = flags(), p.kind = kind();
+        p.flags = flags(), p.kind = kind(), p.alpha = o_.activation.alpha, p.beta = o_.activation.beta;
         p.turn = u32(turn_), p.members = size_.groups == 1 ? 1 : u32(s_.groups);
         p.a_each = u32(w_each_), p.b_each = u32(s_.in_group * s_.in_plane());
         p.c_each = u32(s_.out_group * s_.out_plane()), p.e_each = u32(s_.out_group);
@@ -233,6 +237,7 @@ private:
         p.dh = u32(s_.dilation[0]), p.dw = u32(s_.dilation[1]);
         ProductForm form{.row_bias = true, .batch = true, .window = {u32(s_.kh), u32(s_.kw)}};
         form.a_fours = in_fours(ws_.first, p.a_stride, p.k);
+        form.any_activation = last() && !has_gradient(o_.activation.kind);
         card_.run(product_kernel(card_, t, form), {ws_, xs_, bs_, ys_}, p,
                   {u32(up(p.n, t.bn)), u32(up(p.m, t.bm)), u32(size_.groups)});
     }
@@ -252,6 +257,7 @@ private:
         p.in_group = u32(s_.in_group), p.out_group = u32(s_.out_group);
         p.filters = size_.groups == 1 ? u32(size_.filters) : u32(s_.groups * s_.out_group);
         p.turn = u32(turn_ * s_.out_group);
+        p.alpha = o_.activation.alpha, p.beta = o_.activation.beta;
         Grid grid = fold(up(p.n, 64), card_.most_groups());
         grid[2] = u32(size_.groups * size_.filters);
         card_.run(*kernel, {xs_, ws_, bs_, ys_}, p, grid);

@@ -21,7 +21,7 @@ struct Params {
     n: u32, oh: u32, ow: u32, h: u32, w: u32, sw: u32, ph: u32, pw: u32, dw: u32, n_c: u32,
     flags: u32,  // 1: bias, 2: accumulate
     kind: u32, x0: u32, w0: u32, b0: u32, y0: u32,
-    in_group: u32, out_group: u32, filters: u32, turn: u32,
+    in_group: u32, out_group: u32, filters: u32, turn: u32, alpha: f32, beta: f32,
 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> weight: array<f32>;
@@ -39,7 +39,7 @@ fn finish(row: u32, at: u32, filter_: u32, sum: f32) {
     var value = sum;
     if ((p.flags & 1u) != 0u) { value += bias[p.b0 + filter_]; }
     if ((p.flags & 2u) != 0u) { value += y[at]; }
-    y[at] = apply(p.kind, value);
+    y[at] = activate(p.kind, p.alpha, p.beta, value);
 }
 
 @compute @workgroup_size(64)

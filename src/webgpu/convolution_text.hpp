@@ -21,6 +21,7 @@ struct DirectParams {
     std::uint32_t n, oh, ow, h, w, sw, ph, pw, dw, n_c, flags, kind, x0, w0, b0, y0;
     // Channels of a group in x and in a filter; filters of a group, and filters in all; that of z = 0.
     std::uint32_t in_group, out_group, filters, turn;
+    float alpha, beta;
 };
 
 // How many rows of the picture an invocation reads.

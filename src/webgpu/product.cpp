@@ -15,7 +15,7 @@ std::uint64_t number_of(const Tile& t, const ProductForm& form) {
     std::uint64_t number = 0;
     for (std::uint32_t size : {t.bm / 4, t.bn / 4, t.bk / 4, t.tm / 4, t.tn / 4, t.slices}) number = number << 8 | size;
     for (bool bit : {form.trans_a, form.trans_b, form.a_fours, form.b_fours, form.c_fours, form.row_sums, form.row_bias,
-                     form.batch})
+                     form.batch, form.any_activation})
         number = number << 1 | (bit ? 1u : 0u);
     return number;
 }
@@ -81,7 +81,8 @@ private:
         p_.a0 = a.first, p_.b0 = b.first, p_.c0 = c.first, p_.e0 = e.first;
         p_.flags = (e_.bias.exists() && at.k == 0 ? 1u : 0u) | (e_.accumulate || at.k > 0 ? 2u : 0u) |
                    (e_.outputs.exists() && last ? 4u : 0u);
-        p_.kind = last ? kind_of(e_.activation) : 0;
+        p_.kind = last ? kind_of(e_.activation.kind) : 0;
+        p_.alpha = e_.activation.alpha, p_.beta = e_.activation.beta;
         ProductForm form{trans_a_, trans_b_};
         form.a_fours = in_fours(a.first, p_.a_stride, trans_a_ ? size.m : size.k);
         form.b_fours = in_fours(b.first, p_.b_stride, trans_b_ ? size.k : size.n);
@@ -89,6 +90,7 @@ private:
         form.row_sums = e_.row_sums.exists() && at.n == 0;
         if (form.row_sums) p_.s0 = card_.slice(e_.row_sums, at.m, size.m).first;
         form.row_bias = e_.row_bias;
+        form.any_activation = last && !has_gradient(e_.activation.kind);
         form.batch = count_ > 1;
         p_.members = a_each_ == 0 ? 1 : u32(count_);
         p_.a_each = u32(a_each_), p_.b_each = u32(b_each_), p_.c_each = u32(c_each_);

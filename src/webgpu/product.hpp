@@ -11,7 +11,7 @@ namespace shunt::webgpu {
 struct Epilogue {
     Tensor bias = {};
     bool row_bias = false;  // it has a value for each row of c, not for each column
-    Activation activation = Activation::none;
+    ActivationOptions activation = {};
     bool accumulate = false;
     // Through the derivative of the activation whose outputs these are, instead of the activation.
     Tensor outputs = {};

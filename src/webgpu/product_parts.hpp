@@ -10,7 +10,7 @@ struct Params {
     m: u32, n: u32, k: u32, a0: u32, a_stride: u32, b0: u32, b_stride: u32, c0: u32, c_stride: u32,
     e0: u32, e_stride: u32,
     flags: u32,  // 1: bias, 2: accumulate, 4: through the derivative, from outputs e
-    kind: u32, s0: u32,
+    kind: u32, s0: u32, alpha: f32, beta: f32,
     turn: u32, members: u32, a_each: u32, b_each: u32, c_each: u32, e_each: u32,  // of a batch
     first: u32, h: u32, w: u32, ow: u32, sh: u32, sw: u32, ph: u32, pw: u32, dh: u32, dw: u32,  // of a window
 }
@@ -21,6 +21,8 @@ struct Params {
 @group(0) @binding(4) var<uniform> p: Params;
 
 var<workgroup> tile: array<vec4<f32>, $SIZE>;
+
+fn activated(x: f32) -> f32 { return $F; }
 )";
 
 // Four values from an outer place and k on, in the direction of memory.
@@ -64,7 +66,7 @@ fn finish(i: u32, j: u32, sum: vec4<f32>) {
     var value = sum;
     if ((p.flags & 1u) != 0u) { value += $bias; }
     if ((p.flags & 2u) != 0u) { value += c[at]; }
-$derive    value = vec4(apply(p.kind, value.x), apply(p.kind, value.y), apply(p.kind, value.z), apply(p.kind, value.w));
+$derive    value = vec4(activated(value.x), activated(value.y), activated(value.z), activated(value.w));
     c[at] = value;
 }
 )";
@@ -82,7 +84,7 @@ fn finish_one(i: u32, j: u32, sum: f32) {
     var value = sum;
     if ((p.flags & 1u) != 0u) { value += $bias; }
     if ((p.flags & 2u) != 0u) { value += c[at]; }
-$derive    c[at] = apply(p.kind, value);
+$derive    c[at] = activated(value);
 }
 
 fn finish(i: u32, j: u32, sum: vec4<f32>) {

@@ -45,7 +45,8 @@ public:
                            {"$B", type(b_.fours)},
                            {"$C", type(form_.c_fours)},
                            {"$E", type(form_.c_fours && !form_.row_bias)},
-                           {"$SIZE", str(t_.workgroup_bytes() / 16)}});
+                           {"$SIZE", str(t_.workgroup_bytes() / 16)},
+                           {"$F", form_.any_activation ? "activate(p.kind, p.alpha, p.beta, x)" : "apply(p.kind, x)"}});
         if (form_.batch) out_ += batch_places;
         load_function(a_);
         if (windowed())
@@ -362,6 +363,7 @@ std::string product_name(const Tile& t, const ProductForm& f) {
     if (f.row_sums) name += "_sums";
     if (f.row_bias) name += "_rows";
     if (f.batch) name += "_batch";
+    if (f.any_activation) name += "_any";
     if (f.window != Window{}) name += "_window" + str(f.window.rows) + "x" + str(f.window.cols);
     return name;
 }

@@ -34,6 +34,7 @@ struct ProductForm {
     // Given: b is a picture, read as the matrix of all places of this window, and the product is the
     // picture's convolution with the filters a. With row_bias and batch, without b_fours and c_fours.
     Window window = {};
+    bool any_activation = false;  // not only those with a gradient: training's texts stay short
 
     bool operator==(const ProductForm&) const = default;
 };
@@ -41,6 +42,7 @@ struct ProductForm {
 // As the texts have them.
 struct ProductParams {
     std::uint32_t m, n, k, a0, a_stride, b0, b_stride, c0, c_stride, e0, e_stride, flags, kind, s0;
+    float alpha, beta;
     // With `batch`: product z has member (z + turn) % members of a and e.
     std::uint32_t turn, members, a_each, b_each, c_each, e_each;
     // With `window`: the first column's place in the output, sizes of the picture (of a channel:

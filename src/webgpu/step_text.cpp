@@ -255,7 +255,7 @@ bool is_narrow(const Layers& layers, std::uint64_t batch, const StepLimits& limi
     const std::uint32_t threads = step_threads(layers, limits);
     for (const DenseLayer& layer : layers) {
         weights += layer.n_in * layer.n_out;
-        if (4 * quads(layer.n_out) > threads || weights > 1 << 20) return false;
+        if (4 * quads(layer.n_out) > threads || weights > 1 << 20 || !has_gradient(layer.activation)) return false;
     }
     if (layers.back().n_out > 64 || batch > limits.groups || step_groups(layers) > limits.groups) return false;
     const std::uint64_t memory =

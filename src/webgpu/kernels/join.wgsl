@@ -5,7 +5,7 @@
 struct Params {
     n: u32, plane: u32, filters: u32, parts: u32,
     flags: u32,  // 1: bias
-    kind: u32, s0: u32, b0: u32, y0: u32,
+    kind: u32, s0: u32, b0: u32, y0: u32, alpha: f32, beta: f32,
 }
 @group(0) @binding(0) var<storage, read> s: array<f32>;
 @group(0) @binding(1) var<storage, read> bias: array<f32>;
@@ -22,5 +22,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var sum = s[first];
     if ((p.flags & 1u) != 0u) { sum += bias[p.b0 + at / p.plane % p.filters]; }
     for (var part = 1u; part < p.parts; part += 1u) { sum += s[first + part * picture]; }
-    y[p.y0 + at] = apply(p.kind, sum);
+    y[p.y0 + at] = activate(p.kind, p.alpha, p.beta, sum);
 }
