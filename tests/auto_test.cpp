@@ -56,7 +56,7 @@ struct Theatre {
         World w;
         w.now = [this] { return clock; };
         w.machine = [this](const std::string& name, const BackendOptions&) {
-            return Machine{costs[name].there, name + ", " + costs[name].driver, "not there."};
+            return decide::Machine{costs[name].there, name + ", " + costs[name].driver, "not there."};
         };
         w.open = [this](const std::string& name, const BackendOptions&) {
             happen(name, "open", costs[name].opening);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "refusal.hpp"
 #include "shunt/shunt.hpp"
 
 namespace shunt::test {
@@ -51,29 +52,6 @@ inline Table csv(const std::string& text, const std::vector<std::string>& catego
     return read_csv(text, "t.csv", options);
 }
 
-// What an action is refused with; empty where it is not.
-template <typename Action>
-std::string refusal(Action action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
-// The same, and the kind of fault.
-template <typename Action>
-std::string refusal(Fault fault, Action action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        CHECK(error.fault() == fault);
-        return error.what();
-    }
-    return "";
-}
-
 inline ModelOptions small(const std::string& target) {
     ModelOptions options;
     options.target = {target};
@@ -96,5 +74,3 @@ inline const char* const flowers =
     "3,0.25,white,iris\n1,1,red,rose\n2.75,0.5,blue,iris\n";
 
 }  // namespace shunt::test
-
-#define CHECK_MENTIONS(text, part) CHECK_MESSAGE((text).find(part) != std::string::npos, (text))

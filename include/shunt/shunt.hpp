@@ -9,4 +9,5 @@
 #include "shunt/gpu.hpp"
 #include "shunt/model.hpp"
 #include "shunt/network.hpp"
+#include "shunt/offload.hpp"
 #include "shunt/tensor.hpp"

@@ -1,6 +1,7 @@
 // Numbers, lists, JSON and the environment as text.
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -105,6 +106,16 @@ std::string to_json(const nlohmann::ordered_json& value, int indent) {
     std::string out;
     write_value(value, indent, 0, out);
     return out;
+}
+
+std::string time_in_words(double seconds) {
+    const auto rounded = [](double x) {
+        const double unit = std::pow(10.0, std::floor(std::log10(std::max(x, 1e-9))) - 1);
+        return to_text(unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit);
+    };
+    if (seconds < 0.995e-3) return rounded(seconds * 1e6) + " µs";
+    if (seconds < 0.995) return rounded(seconds * 1e3) + " ms";
+    return rounded(seconds) + " s";
 }
 
 }  // namespace shunt

@@ -22,6 +22,9 @@ std::string counted(std::size_t n, std::string_view thing);
 // "a, b, c and 7 more": the first few of a list, for a sentence.
 std::string listed(std::span<const std::string> names, std::size_t most = 8);
 
+// With two digits: "3.4 s", "12 ms", "250 µs".
+std::string time_in_words(double seconds);
+
 // An environment variable's value; empty where it is not set.
 std::string environment(const char* name);
 

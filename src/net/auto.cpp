@@ -7,13 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <thread>
 
 #include "core/text.hpp"
 #include "decide/choose.hpp"
 #include "decide/measured.hpp"
 #include "shunt/file.hpp"
-#include "shunt/gpu.hpp"
 
 namespace shunt {
 namespace {
@@ -21,16 +19,6 @@ namespace {
 constexpr double usual_opening = 0.5;  // seconds, of a card that was never opened: 0.2 to 0.8
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double longest_trial = 0.4;  // seconds
-
-std::string in_words(double seconds) {
-    const auto rounded = [](double x) {
-        const double unit = std::pow(10.0, std::floor(std::log10(std::max(x, 1e-9))) - 1);
-        return to_text(unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit);
-    };
-    if (seconds < 0.995e-3) return rounded(seconds * 1e6) + " µs";
-    if (seconds < 0.995) return rounded(seconds * 1e3) + " ms";
-    return rounded(seconds) + " s";
-}
 
 std::string without_stop(std::string sentence) {
     if (sentence.ends_with('.')) sentence.pop_back();
@@ -50,21 +38,6 @@ std::optional<decide::TrainingCost> from_figures(const decide::Figures& f) {
         if (!f.contains(name) || f.at(name) < 0) return std::nullopt;
     }
     return decide::TrainingCost{f.at("step"), f.at("epoch"), f.at("sample"), f.at("validation"), f.at("opening")};
-}
-
-Machine real_machine(const std::string& name, const BackendOptions& options) {
-    if (name != "gpu") {
-        const std::string limit = environment("SHUNT_THREADS");
-        const std::string threads = options.threads > 0 ? std::to_string(options.threads)
-                                    : !limit.empty()    ? limit
-                                                        : std::to_string(std::thread::hardware_concurrency());
-        return {true, name + ", " + threads + " threads", ""};
-    }
-    const AdapterList list = list_adapters(options.adapter);
-    for (const Adapter& a : list.adapters) {
-        if (a.used) return {true, name + ", " + a.name + ", " + a.driver, ""};
-    }
-    return {false, "", list.reason};
 }
 
 // A backend in the comparison.
@@ -186,7 +159,7 @@ private:
         sides_.push_back(here);
         if (whole(here) >= o_.settle.worth) return false;
         result_.why = (short_for_sure ? "By its first steps " : "") + here.name + " needs about " +
-                      in_words(whole(here)) + " for this run, too little to look for a faster backend.";
+                      time_in_words(whole(here)) + " for this run, too little to look for a faster backend.";
         return true;
     }
 
@@ -201,7 +174,7 @@ private:
 
     void measure_other(const std::string& name) {
         try {
-            const Machine machine = world_.machine(name, net_.backend_options);
+            const decide::Machine machine = world_.machine(name, net_.backend_options);
             if (!machine.there) {
                 asides_.push_back(name == "gpu" ? "there is no graphics card to use here"
                                                 : name + " is not here: " + without_stop(machine.reason));
@@ -211,13 +184,13 @@ private:
             if (!recall(side)) {
                 const double opening = opening_of(side);
                 if (spent() + opening > o_.settle.budget * best_whole()) {
-                    asides_.push_back("to try " + name + " (" + in_words(opening) + ") would take more than " +
+                    asides_.push_back("to try " + name + " (" + time_in_words(opening) + ") would take more than " +
                                       to_text(100 * o_.settle.budget) + " % of the run");
                     return;
                 }
                 try_out(side);
             }
-            if (side.hopeless) asides_.push_back(name + " needs " + in_words(side.cost.step) + " for 16 samples");
+            if (side.hopeless) asides_.push_back(name + " needs " + time_in_words(side.cost.step) + " for 16 samples");
             sides_.push_back(side);
         } catch (const Error& error) {
             leave_out(name, error);
@@ -288,11 +261,11 @@ private:
 
     // "gpu: 90 µs a step, 5.4 s in all; cpu: 400 µs, 24 s (measured now)."
     std::string comparison(const Side& winner) const {
-        std::string text =
-            winner.name + ": " + in_words(winner.cost.step) + " a step, " + in_words(whole(winner)) + " for this run";
+        std::string text = winner.name + ": " + time_in_words(winner.cost.step) + " a step, " +
+                           time_in_words(whole(winner)) + " for this run";
         for (const Side& side : sides_) {
             if (&side == &winner || !side.in()) continue;
-            text += "; " + side.name + ": " + in_words(side.cost.step) + ", " + in_words(whole(side));
+            text += "; " + side.name + ": " + time_in_words(side.cost.step) + ", " + time_in_words(whole(side));
         }
         for (const std::string& aside : asides_) text += "; " + aside;
         return text + (result_.from_memory ? " (measured earlier)." : ".");
@@ -377,7 +350,7 @@ World World::real() {
     world.now = [] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
-    world.machine = real_machine;
+    world.machine = decide::machine;
     world.open = open_backend;
     world.trial = make_trial;
     return world;

@@ -6,23 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "decide/machine.hpp"
 #include "net/impl.hpp"
 #include "net/trial.hpp"
 
 namespace shunt {
 
-// Hardware and driver as a key of measured figures has them.
-struct Machine {
-    bool there = true;
-    std::string facts;   // "gpu, NVIDIA H200, 580.159"
-    std::string reason;  // why it is not there
-};
-
 // What settling asks for from outside. Tests stand in for cards and clocks.
 struct World {
     std::vector<std::string> candidates = {"cpu", "gpu"};  // sorted; beside the one the network is on
     std::function<double()> now;                           // seconds
-    std::function<Machine(const std::string& name, const BackendOptions& options)> machine;
+    std::function<decide::Machine(const std::string& name, const BackendOptions& options)> machine;
     std::function<std::shared_ptr<Backend>(const std::string& name, const BackendOptions& options)> open;
     std::function<std::unique_ptr<Trial>(Network::Impl&, const Samples&, const TrainOptions&)> trial;
 

@@ -1,0 +1,105 @@
+// Which accelerator ops:: asks, and the answer where it has none.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "offload/shapes.hpp"
+
+namespace shunt::offload {
+namespace {
+
+std::atomic<Accelerator*> of_process = nullptr;
+thread_local Accelerator* of_thread = nullptr;
+
+}  // namespace
+
+Accelerator* current_accelerator() {
+    return of_thread ? of_thread : of_process.load();
+}
+
+ScopedAccelerator::ScopedAccelerator(Accelerator& accelerator, Scope scope) : scope_(scope) {
+    if (scope_ == Scope::thread) {
+        before_ = std::exchange(of_thread, &accelerator);
+    } else {
+        before_ = of_process.exchange(&accelerator);
+    }
+}
+
+ScopedAccelerator::~ScopedAccelerator() {
+    if (scope_ == Scope::thread) {
+        of_thread = before_;
+    } else {
+        of_process = before_;
+    }
+}
+
+}  // namespace shunt::offload
+
+namespace shunt::ops {
+namespace {
+
+// Each thread has its own: a backend is used by one thread at a time.
+Backend& cpu() {
+    thread_local const std::shared_ptr<Backend> backend = make_backend("cpu");
+    return *backend;
+}
+
+// The backend cpu reads what it borrows, and writes only where it is told to.
+Tensor borrowed(std::span<const float> values, Shape shape) {
+    return cpu().borrow({const_cast<float*>(values.data()), values.size()}, shape);
+}
+
+// Runs `work`, and tells the accelerator that declined how long it took.
+template <typename Work>
+void on_cpu(offload::Accelerator* asked, const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    if (asked) asked->computed_on_cpu(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+}  // namespace
+
+Array matmul(const View& a, const View& b, bool b_is_weight) {
+    const offload::ProductCall call = offload::product_call(a, b);
+    offload::Accelerator* const card = offload::current_accelerator();
+    if (card) {
+        if (auto c = card->matmul(a, b, b_is_weight)) return std::move(*c);
+    }
+    Array c{std::vector<float>(call.m * call.n), {call.m, call.n}};
+    on_cpu(card, [&] {
+        cpu().matmul(borrowed(a.values, a.shape), borrowed(b.values, b.shape), {.out = borrowed(c.values, c.shape)});
+    });
+    return c;
+}
+
+Array conv2d(const View& x, const View& w, std::span<const float> bias, const offload::ConvOptions& options) {
+    const offload::ConvCall call = offload::conv_call(x, w, bias, options);
+    offload::Accelerator* const card = offload::current_accelerator();
+    if (card) {
+        if (auto y = card->conv2d(x, w, bias, options)) return std::move(*y);
+    }
+    Array y{std::vector<float>(call.y.size()), call.result};
+    on_cpu(card, [&] {
+        Conv2dOptions o = call.options();
+        if (!bias.empty()) o.bias = borrowed(bias, {bias.size()});
+        o.out = borrowed(y.values, call.y);
+        cpu().conv2d(borrowed(x.values, call.x), borrowed(w.values, call.w), o);
+    });
+    return y;
+}
+
+void activate(std::span<float> values, const ActivationOptions& activation) {
+    offload::Accelerator* const card = offload::current_accelerator();
+    if (card && card->activate(values, activation)) return;
+    on_cpu(card, [&] {
+        // A piece at a time, which stays in the cache until it is copied back.
+        constexpr std::size_t piece = std::size_t{1} << 18;
+        for (std::size_t first = 0; first < values.size(); first += piece) {
+            const std::span<float> some = values.subspan(first, std::min(piece, values.size() - first));
+            cpu().read(cpu().activate(activation, borrowed(some, {some.size()})), some);
+        }
+    });
+}
+
+}  // namespace shunt::ops
