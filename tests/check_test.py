@@ -24,6 +24,7 @@ BAD = {  # file → text, line, part of the message
     "src/core/up.cpp": ("// U.\n\n#include \"net/n.hpp\"\n", 3, "core may not include net/n.hpp"),
     "src/net/n.hpp": ("// N.\n#include <oneapi/dnnl/dnnl.hpp>\n", 2, "only src/cpu/dnnl*.cpp"),
     "src/cpu/fast.cpp": ("// F.\n#include \"oneapi/dnnl/dnnl.hpp\"\n", 2, "cpu may not include"),
+    "src/cpu/l.cpp": ("// L.\nnamespace {\nSHUNT_CLONES void a() {}\n}  // namespace\n\nSHUNT_CLONES void b() {}\n", 6, "clang 14"),
     "src/model/m.cpp": ("// M.\n#include <zip.h>\n", 2, "model may not include zip.h"),
     "src/data/d.cpp": ("// D.\n#include <png.h>\n", 2, "data may not include png.h (not known)"),
     "src/backend.cpp": ("// B.\n#include \"net/n.hpp\"\n", 2, "backend.cpp may not include"),

@@ -2,7 +2,8 @@
 //
 // Each is compiled for AVX-512, AVX2 and the base, chosen when the library is loaded. The names must
 // be feature names: "arch=…" asks for one exact processor and fell back to the base on others.
-// Multiply-adds are not fused (-ffp-contract=off), so all three give the same bits.
+// Multiply-adds are not fused (-ffp-contract=off), so all three give the same bits. Clones are for this file
+// alone: of a function that a header declares without them, clang 14 compiles the AVX-512 one for everybody.
 #include "cpu/loops.hpp"
 
 #include <bit>
@@ -146,14 +147,12 @@ SHUNT_INLINE void each(const float* x, float* y, std::size_t n, F f) {
     for (std::size_t i = 0; i < n; i++) y[i] = f(x[i]);
 }
 
-}  // namespace
-
 // Largest error from −100 to 100, as a share of 1 + |f(x)|: softplus 1e-7, the others 7e-8 or less; of f(x)
 // alone, where that is above 1e-36: 1.3e-5 (but for hard_sigmoid and hard_swish on the way to 0). ns a value,
 // and oneDNN's, with AVX-512, one thread, a million values: hard_swish 0.28 (0.29), elu 0.37 (0.38), silu 0.59
 // (0.53), mish 0.65 (0.49), softplus 0.72 (0.81), gelu_tanh 0.73 (0.54), gelu 0.79 (0.60), the rest 0.3, which
 // is memory's.
-SHUNT_CLONES void activate(const ActivationOptions& options, const float* x, float* y, std::size_t n) {
+SHUNT_CLONES void activate_each(const ActivationOptions& options, const float* x, float* y, std::size_t n) {
     const float alpha = options.alpha, beta = options.beta;
     switch (options.kind) {
         case Activation::relu: return each(x, y, n, SHUNT_OF(positive(v)));
@@ -171,12 +170,26 @@ SHUNT_CLONES void activate(const ActivationOptions& options, const float* x, flo
     }
 }
 
-SHUNT_CLONES void to_float(std::span<const double> from, float* to) {
+SHUNT_CLONES void round_each(std::span<const double> from, float* to) {
     for (std::size_t i = 0; i < from.size(); i++) to[i] = static_cast<float>(from[i]);
 }
 
-SHUNT_CLONES void add(const float* x, float* y, std::size_t n) {
+SHUNT_CLONES void add_each(const float* x, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; i++) y[i] += x[i];
+}
+
+}  // namespace
+
+void to_float(std::span<const double> from, float* to) {
+    round_each(from, to);
+}
+
+void activate(const ActivationOptions& options, const float* x, float* y, std::size_t n) {
+    activate_each(options, x, y, n);
+}
+
+void add(const float* x, float* y, std::size_t n) {
+    add_each(x, y, n);
 }
 
 void activate_grad(Activation kind, const float* y, const float* dy, float* dx, std::size_t n) {
