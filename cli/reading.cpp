@@ -6,6 +6,20 @@
 #include <numeric>
 
 namespace shunt::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is written to a name goes to the end of its links, also where nothing is there.
+fs::path behind_links(const std::string& name) {
+    std::error_code none;
+    fs::path path = fs::absolute(name, none);
+    for (int links = 0; links < 40 && fs::is_symlink(path, none); links++)
+        path = path.parent_path() / fs::read_symlink(path, none);
+    return path;
+}
+
+}  // namespace
 
 void add_header_options(CommandLine& line, Reading& reading) {
     line.flag("--header", reading.header, "row 1 of DATA names the columns, even if it is all numbers");
@@ -50,7 +64,11 @@ std::string values_in_words(const Column& column, std::size_t shown) {
 
 bool same_file(const std::string& a, const std::string& b) {
     std::error_code none;
-    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, none));
+    if (a.empty() || b.empty()) return false;
+    if (a == b || fs::equivalent(a, b, none)) return true;
+    // Of what is not there yet, the folder is.
+    const fs::path x = behind_links(a), y = behind_links(b);
+    return x.filename() == y.filename() && fs::equivalent(x.parent_path(), y.parent_path(), none);
 }
 
 }  // namespace shunt::cli

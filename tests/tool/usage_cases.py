@@ -1,5 +1,7 @@
 """Wrong usage: exit 2, one line that names the value and what there is. And help."""
 
+import os
+
 from support import ToolTest
 
 COMMANDS = ("train", "predict", "evaluate", "info", "devices")
@@ -141,6 +143,17 @@ class Usage(ToolTest):
         self.works("train", "xor.csv", "--target", "y", "--epochs", 1, "-o", "kept", "--quiet")
         for name in ("kept", "xor.csv"):  # refused() checks that all files stay as they are
             self.refused_usage("predict", "kept", "xor.csv", "-o", name, says="cannot be written as well")
+
+    def test_names_of_one_file_that_is_not_there_yet(self):
+        (self.folder / "q" / "dd").mkdir(parents=True)
+        os.symlink("q/b", self.folder / "dangling")
+        os.symlink("q", self.folder / "folder")
+        for a, b in (("./new", "new"), (self.folder / "new", "new"), ("q/dd/../b", "q/b"), ("dangling", "q/b"),
+                     ("folder/b", "q/b"), ("dangling", self.folder / "folder" / "b")):
+            for output, history in ((a, b), (b, a)):
+                with self.subTest(output=output, history=history):
+                    self.train("-o", output, "--history", history, says="same file")
+        self.works("train", "xor.csv", "--target", "y", "--epochs", 1, "-o", "b", "--history", "q/b", "--quiet")
 
     def test_the_last_of_an_option_counts(self):
         run = self.works("train", "xor.csv", "--target", "y", "--epochs", "2", "--epochs", "3", "--json", "--quiet")
