@@ -134,7 +134,7 @@ int predict(Arguments arguments) {
     check(line, c);
 
     for (const std::string* read : {&c.model, &c.data, &c.reading.labels}) {
-        if (same_file(output, *read)) line.refuse_usage("'" + output + "' is read; it cannot be written as well.");
+        if (is_read(output, *read)) line.refuse_usage("'" + output + "' is read; it cannot be written as well.");
     }
     if (!output.empty()) check_writable(output);
     const Model model = load_model(c);

@@ -71,4 +71,11 @@ bool same_file(const std::string& a, const std::string& b) {
     return x.filename() == y.filename() && fs::equivalent(x.parent_path(), y.parent_path(), none);
 }
 
+bool is_read(const std::string& written, const std::string& input) {
+    std::error_code none;
+    if (same_file(written, input)) return true;
+    // A terminal or /dev/null may be both; of a file, what is still to be read would be gone.
+    return input == "-" && fs::is_regular_file(written, none) && fs::equivalent(written, "/dev/stdin", none);
+}
+
 }  // namespace shunt::cli

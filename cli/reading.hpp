@@ -25,6 +25,9 @@ ReadOptions read_options(const CommandLine& line, const Reading& reading, std::v
 // Whether both are names of one file.
 bool same_file(const std::string& a, const std::string& b);
 
+// Whether writing there would replace what is read: the file `input`, or for "-" the one on stdin.
+bool is_read(const std::string& written, const std::string& input);
+
 // A text column's values with how many rows have each; in the column's order.
 std::vector<std::size_t> value_counts(const Column& column);
 

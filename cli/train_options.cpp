@@ -129,7 +129,7 @@ void check_together(const CommandLine& line, const TrainCommand& c) {
 void check_places(const CommandLine& line, const TrainCommand& c) {
     for (const std::string* written : {&c.output, &c.history}) {
         for (const std::string* read : {&c.data, &c.reading.labels, &c.validate, &c.validate_labels}) {
-            if (same_file(*written, *read))
+            if (is_read(*written, *read))
                 line.refuse_usage("'" + *written + "' is read; it cannot be written as well.");
         }
     }

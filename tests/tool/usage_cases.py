@@ -144,6 +144,14 @@ class Usage(ToolTest):
         for name in ("kept", "xor.csv"):  # refused() checks that all files stay as they are
             self.refused_usage("predict", "kept", "xor.csv", "-o", name, says="cannot be written as well")
 
+    def test_results_do_not_replace_what_stdin_reads(self):
+        for command in (("predict", self.model(), "-", "-o", "xor.csv"), ("train", "-", "--target", "y", "-o", "xor.csv"),
+                        ("train", "-", "--target", "y", "--history", "./xor.csv")):
+            with open(self.folder / "xor.csv") as table:
+                self.refused(2, *command, stdin=table.fileno(), says="xor.csv' is read; it cannot be written")
+        with open(self.folder / "xor.csv") as table:
+            self.works("predict", "xor.safetensors", "-", "-o", "other.csv", stdin=table.fileno())
+
     def test_names_of_one_file_that_is_not_there_yet(self):
         (self.folder / "q" / "dd").mkdir(parents=True)
         os.symlink("q/b", self.folder / "dangling")
