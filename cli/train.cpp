@@ -83,7 +83,17 @@ Trained train_shown(TrainCommand& c, const Table& table, const Table* validate, 
     return trained;
 }
 
+bool interrupted(const Trained& trained) {
+    return trained.result.stopped == Stopped::interrupted;
+}
+
+// Then there is no result: a model that has learned next to nothing is not to replace an earlier one.
+bool before_the_first_epoch(const Trained& trained) {
+    return interrupted(trained) && trained.result.history.empty();
+}
+
 void write_results(const TrainCommand& c, const Trained& trained) {
+    if (before_the_first_epoch(trained)) return;
     if (!c.output.empty()) trained.model.save(c.output);
     if (c.history.empty()) return;
     OutputFile file(c.history);
@@ -99,10 +109,14 @@ int end(const TrainCommand& c, const Trained& trained) {
     if (c.json) {
         print(to_json_text(as_json(trained)));
         if (c.output.empty() && !c.quiet) note("No model was written: -o MODEL writes it.\n");
-    } else if (!c.quiet) {
+    } else if (!c.quiet && !before_the_first_epoch(trained)) {
         print(in_words(c, trained));
     }
-    if (trained.result.stopped != Stopped::interrupted) return 0;
+    if (!interrupted(trained)) return 0;
+    if (before_the_first_epoch(trained)) {
+        note("shunt: interrupted before the first epoch ended; nothing was written.\n");
+        return 130;
+    }
     const std::string where = c.output.empty() ? "nothing was written." : "the model so far is in " + c.output + ".";
     note("shunt: interrupted after " + counted(trained.result.history.size(), "epoch", "epochs") + "; " + where + "\n");
     return 130;

@@ -118,6 +118,18 @@ class Interrupted(ToolTest):
             self.assertIsNone(tool.poll())
         return tool
 
+    def start_slow(self, *options):
+        """In its first epoch, which is long."""
+        rows = "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(4000))
+        self.file("big.csv", "a,b,y\n" + rows)
+        words = [support.TOOL, "train", "big.csv", "--target", "y", "--hidden", "300,300", "--batch", "20", *options]
+        tool = subprocess.Popen(words, cwd=self.folder, env=self.environment(), text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+        self.addCleanup(tool.kill)
+        while not self.catches(tool.pid, signal.SIGINT):  # reading is done, the first step is not
+            time.sleep(0.01)
+        return tool
+
     def catches(self, pid, number):
         status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
         return int(status["SigCgt"], 16) >> (number - 1) & 1
@@ -148,17 +160,24 @@ class Interrupted(ToolTest):
         self.assertIn("nothing was written", run.err.splitlines()[-1])
         self.assertEqual(sorted(os.listdir(self.folder)), ["flowers.csv", "xor.csv"])
 
+    def test_ctrl_c_before_the_first_epoch_ended_writes_nothing(self):
+        self.file("m", "precious")
+        self.file("h.csv", "precious too")
+        for options, out in (((), r"\A\Z"), (("--json",), r'"epochs": 0,.*\n *"stopped": "interrupted"'), (("--quiet",), r"\A\Z")):
+            tool = self.start_slow("-o", "m", "--history", "h.csv", *options)
+            before = self.files()
+            tool.send_signal(signal.SIGINT)
+            run = self.finish(tool)
+            self.assertEqual(run.status, 130)
+            self.assertRegex(run.out, out)
+            self.assertEqual(run.err.splitlines()[-1],
+                             "shunt: interrupted before the first epoch ended; nothing was written.")
+            self.assertEqual(self.files(), before)
+
     def test_ctrl_c_twice_ends_at_once_and_touches_nothing(self):
         self.file("m", "precious")
-        # One epoch of steps so slow that the second one comes before the first has its effect.
-        rows = "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(4000))
-        self.file("big.csv", "a,b,y\n" + rows)
-        words = [support.TOOL, "train", "big.csv", "--target", "y", "--hidden", "1500,1500", "--batch", "4000", "-o", "m"]
-        tool = subprocess.Popen(words, cwd=self.folder, env=self.environment(), text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
-        self.addCleanup(tool.kill)
-        while not self.catches(tool.pid, signal.SIGINT):  # reading is done, the first step is not
-            time.sleep(0.01)
+        # An epoch is a step, and so slow that the second one comes before the first has its effect.
+        tool = self.start_slow("--hidden", "1500,1500", "--batch", "4000", "-o", "m")
         tool.send_signal(signal.SIGINT)
         time.sleep(0.3)
         self.assertIsNone(tool.poll())
