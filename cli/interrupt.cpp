@@ -4,43 +4,53 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 
 namespace shunt::cli {
 namespace {
 
-std::atomic<int> n_asked = 0;
+constexpr std::array signals = {SIGINT, SIGHUP, SIGTERM};
+
+std::atomic<int> first_asked = 0;  // the signal
 std::atomic<bool> too_late = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-struct sigaction before_int, before_term;
+std::array<struct sigaction, signals.size()> before;
 
-extern "C" void shunt_on_signal(int) {
-    if (too_late || n_asked++ == 0) return;
+extern "C" void shunt_on_signal(int signal) {
+    int none = 0;
+    if (too_late || first_asked.compare_exchange_strong(none, signal)) return;
     if (isatty(STDERR_FILENO)) [[maybe_unused]]
         const auto written = write(STDERR_FILENO, "\n", 1);
-    _exit(130);
+    _exit(128 + signal);
 }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-    n_asked = 0;
+    first_asked = 0;
     too_late = false;
     struct sigaction action = {};
     action.sa_handler = shunt_on_signal;
     action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, &before_int);
-    sigaction(SIGTERM, &action, &before_term);
+    for (std::size_t i = 0; i < signals.size(); i++) {
+        sigaction(signals[i], nullptr, &before[i]);
+        // nohup, and a shell's & in a script, have them ignored: so it stays.
+        if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+    }
 }
 
 Interrupt::~Interrupt() {
-    sigaction(SIGINT, &before_int, nullptr);
-    sigaction(SIGTERM, &before_term, nullptr);
+    for (std::size_t i = 0; i < signals.size(); i++) sigaction(signals[i], &before[i], nullptr);
 }
 
 bool Interrupt::asked() const {
-    return n_asked > 0;
+    return first_asked != 0;
+}
+
+int Interrupt::status() const {
+    return 128 + first_asked;
 }
 
 void Interrupt::ignore() {

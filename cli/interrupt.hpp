@@ -3,7 +3,7 @@
 
 namespace shunt::cli {
 
-// From its making to its end, SIGINT and SIGTERM ask. One at a time.
+// From its making to its end, SIGINT, SIGHUP and SIGTERM ask, those that are not ignored. One at a time.
 class Interrupt {
 public:
     Interrupt();
@@ -12,7 +12,8 @@ public:
     Interrupt& operator=(const Interrupt&) = delete;
 
     bool asked() const;
-    void ignore();  // from here on files are being written: the moment for it has passed
+    int status() const;  // to exit with, after it was asked: 130 after Ctrl-C, as shells have it
+    void ignore();       // from here on files are being written: the moment for it has passed
 };
 
 }  // namespace shunt::cli

@@ -101,7 +101,7 @@ void write_results(const TrainCommand& c, const Trained& trained) {
     file.commit();
 }
 
-int end(const TrainCommand& c, const Trained& trained) {
+int end(const TrainCommand& c, const Trained& trained, const Interrupt& interrupt) {
     if (!c.quiet) {
         for (const std::string& warning : trained.warnings) note("warning: " + one_line(warning) + "\n");
         for (const std::string& what : trained.result.notes) note("shunt: note: " + one_line(what) + "\n");
@@ -115,11 +115,11 @@ int end(const TrainCommand& c, const Trained& trained) {
     if (!interrupted(trained)) return 0;
     if (before_the_first_epoch(trained)) {
         note("shunt: interrupted before the first epoch ended; nothing was written.\n");
-        return 130;
+        return interrupt.status();
     }
     const std::string where = c.output.empty() ? "nothing was written." : "the model so far is in " + c.output + ".";
     note("shunt: interrupted after " + counted(trained.result.history.size(), "epoch", "epochs") + "; " + where + "\n");
-    return 130;
+    return interrupt.status();
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ int train(Arguments arguments) {
     const Trained trained = train_shown(*c, table, validate ? &*validate : nullptr, interrupt);
     interrupt.ignore();
     write_results(*c, trained);
-    return end(*c, trained);
+    return end(*c, trained, interrupt);
 }
 
 }  // namespace shunt::cli

@@ -118,15 +118,16 @@ class Interrupted(ToolTest):
             self.assertIsNone(tool.poll())
         return tool
 
-    def start_slow(self, *options):
+    def start_slow(self, *options, ignored=(), catches=signal.SIGINT):
         """In its first epoch, which is long."""
         rows = "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(4000))
         self.file("big.csv", "a,b,y\n" + rows)
         words = [support.TOOL, "train", "big.csv", "--target", "y", "--hidden", "300,300", "--batch", "20", *options]
         tool = subprocess.Popen(words, cwd=self.folder, env=self.environment(), text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+                                stderr=subprocess.PIPE,
+                                preexec_fn=lambda: [signal.signal(s, signal.SIG_IGN) for s in ignored])
         self.addCleanup(tool.kill)
-        while not self.catches(tool.pid, signal.SIGINT):  # reading is done, the first step is not
+        while not self.catches(tool.pid, catches):  # reading is done, the first step is not
             time.sleep(0.01)
         return tool
 
@@ -139,11 +140,11 @@ class Interrupted(ToolTest):
         return support.Run(tool.returncode, out, err)
 
     def test_ctrl_c_writes_the_model_and_says_so(self):
-        for ask in (signal.SIGINT, signal.SIGTERM):
+        for ask in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             tool = self.start("-o", "m", "--json", "--history", "h.csv", "--hold-out", "0.2")
             tool.send_signal(ask)
             run = self.finish(tool)
-            self.assertEqual(run.status, 130)
+            self.assertEqual(run.status, 128 + ask)
             self.assertEqual(run.json["stopped"], "interrupted")
             self.assertEqual(len(run.json["history"]), run.json["epochs"])
             self.assertRegex(run.err.splitlines()[-1], r"\Ashunt: interrupted")
@@ -173,6 +174,13 @@ class Interrupted(ToolTest):
             self.assertEqual(run.err.splitlines()[-1],
                              "shunt: interrupted before the first epoch ended; nothing was written.")
             self.assertEqual(self.files(), before)
+
+    def test_what_is_ignored_from_the_start_stays_ignored(self):
+        tool = self.start_slow(ignored=(signal.SIGINT, signal.SIGHUP), catches=signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGHUP):
+            self.assertFalse(self.catches(tool.pid, number))
+        tool.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(tool).status, 128 + signal.SIGTERM)
 
     def test_ctrl_c_twice_ends_at_once_and_touches_nothing(self):
         self.file("m", "precious")
