@@ -70,6 +70,7 @@ int fail(const std::string& what, int status) {
 int main(int argc, char** argv) {
     using namespace shunt::cli;
     std::signal(SIGPIPE, SIG_IGN);  // a closed reader is no reason to lose a model that was trained
+    std::signal(SIGXFSZ, SIG_IGN);  // a file past `ulimit -f` is an error like a full disk, without a trace left
     try {
         return dispatch(Arguments(argv + 1, argc > 0 ? static_cast<std::size_t>(argc - 1) : 0));
     } catch (const Usage& error) {

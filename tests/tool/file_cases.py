@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import resource
 import signal
 import stat
 import subprocess
@@ -72,6 +73,14 @@ class Places(ToolTest):
             self.refused_data("predict", self.model(), "d.csv", "-o", "small/m", says="small/m")
             self.assertEqual(sorted(os.listdir(folder)), ["fill", "m"])
             self.assertEqual((folder / "m").read_bytes(), b"precious")
+
+    def test_a_file_past_the_limit_of_the_process(self):
+        tool = subprocess.run([support.TOOL, *self.train("m")], cwd=self.folder, env=self.environment(), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+        self.assertEqual((tool.returncode, tool.stdout), (1, ""))
+        self.assertEqual(tool.stderr.splitlines()[-1], "shunt: m cannot be written: File too large.")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["flowers.csv", "xor.csv"])
 
     def test_failures_leave_earlier_files(self):
         self.file("m", "precious")
