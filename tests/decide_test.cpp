@@ -76,6 +76,21 @@ TEST_CASE("measured figures: a file of another version is ignored with the reaso
     CHECK(content(measured_file()) == later);
 }
 
+TEST_CASE("measured figures: what is no regular file is a reason, no error and no wait, and is left alone") {
+    const Directory here;
+    const Variable cache("SHUNT_CACHE", here.file("."));
+    const auto check = [] {
+        CHECK(!recall("a").figures);
+        CHECK(recall("a").reason == measured_file() + " is no regular file.");
+        CHECK(remember("a", {{"step", 1}}) == measured_file() + " is no regular file.");
+    };
+    REQUIRE(::mkdir(measured_file().c_str(), 0777) == 0);
+    check();
+    REQUIRE(::rmdir(measured_file().c_str()) == 0);
+    REQUIRE(::mkfifo(measured_file().c_str(), 0666) == 0);
+    check();
+}
+
 TEST_CASE("measured figures: a place that cannot be written, or is not named, is a reason and no error") {
     const Directory here;
     put(here.file("file"), "");

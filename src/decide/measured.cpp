@@ -58,13 +58,15 @@ std::map<std::string, Entry> parse(const nlohmann::json& json, const std::string
 }
 
 Content load(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) {
-        std::error_code none;
-        return {{}, std::filesystem::exists(path, none) ? path + " cannot be read." : "", true};
-    }
-    const std::string text(std::istreambuf_iterator<char>(in), {});
+    std::error_code none;
+    const auto found = std::filesystem::status(path, none);
+    if (!std::filesystem::exists(found)) return {};
+    // Opening a FIFO would wait for somebody at its other end, in reading as in writing.
+    if (!std::filesystem::is_regular_file(found)) return {{}, path + " is no regular file.", false};
     try {
+        std::ifstream in(path, std::ios::binary);
+        if (!in) return {{}, path + " cannot be read.", true};
+        const std::string text(std::istreambuf_iterator<char>(in), {});
         const nlohmann::json json = parse_json(text, path);
         const std::int64_t version = JsonValue(json, path).at("format").integer(0, 1 << 30);
         if (version != format)
@@ -72,7 +74,7 @@ Content load(const std::string& path) {
                     path + " has the format " + std::to_string(version) + ", not " + std::to_string(format) + ".",
                     false};
         return {parse(json, path), "", true};
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         return {{}, error.what(), true};
     }
 }
