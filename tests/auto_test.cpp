@@ -3,6 +3,7 @@
 #include "net/auto.hpp"
 
 #include <map>
+#include <regex>
 
 #include "decide/measured.hpp"
 #include "model_tables.hpp"
@@ -240,6 +241,23 @@ TEST_CASE("auto: findings are used again without a trial, then opening is a cost
     CHECK(theatre.events == Events{"cpu step", "cpu second step"});
     options.settle.remember = false;
     CHECK(!settled_again(1600).from_memory);
+}
+
+TEST_CASE("auto: remembered figures whose sums are past all numbers are measured anew") {
+    forget();
+    const Samples samples = pairs(600);
+    Theatre theatre{{{"cpu", {.step = 0.1e-3}}, {"gpu", {.step = 1e-3}}}};
+    const Settled first = settled_by(theatre, *network(), samples, minute);
+    const std::regex step("\"step\": ?[^,}\n]+");
+    put(decide::measured_file(), std::regex_replace(content(decide::measured_file()), step, "\"step\": 1e308"));
+    theatre.events.clear();
+    theatre.measured.clear();
+    const Settled second = settled_by(theatre, *network(), samples, minute);
+    CHECK(second.backend == "cpu");
+    CHECK(!second.from_memory);
+    CHECK(second.seconds_per_step == first.seconds_per_step);
+    CHECK(second.why == first.why);
+    CHECK(settled_by(theatre, *network(), samples, minute).from_memory);
 }
 
 TEST_CASE("auto: another optimizer, batch or network is measured anew") {

@@ -195,5 +195,6 @@ TEST_CASE("choices: the fastest, ties to the first, what is hopeless, close, or 
 TEST_CASE("choices: the CPU answers what it manages in the time of the card's chunk, all where it is faster") {
     CHECK(rows_on_cpu(10, 1, 256) == 25);
     CHECK(rows_on_cpu(1000, 1, 256) == 0);
+    CHECK(rows_on_cpu(1.6e308, 1e308, 256) == 160);
     CHECK(rows_on_cpu(1, 1, 256) == std::numeric_limits<std::size_t>::max());
 }

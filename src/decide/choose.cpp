@@ -29,7 +29,7 @@ bool close_to(double step, double best_step) {
 
 std::size_t rows_on_cpu(double cpu_chunk, double card_chunk, std::size_t chunk) {
     if (cpu_chunk <= card_chunk) return std::numeric_limits<std::size_t>::max();
-    return static_cast<std::size_t>(static_cast<double>(chunk) * card_chunk / cpu_chunk);
+    return static_cast<std::size_t>(static_cast<double>(chunk) * (card_chunk / cpu_chunk));
 }
 
 }  // namespace shunt::decide

@@ -42,7 +42,10 @@ Chunks chunk_seconds(const Network::Impl& card, const Network::Impl& cpu, const 
     const std::string key = work_in_words("answer", card) + "; " + world.machine("cpu", card.backend_options).facts +
                             "; " + world.machine(name, card.backend_options).facts + "; shunt " SHUNT_VERSION;
     const auto found = decide::recall(key).figures;
-    if (found && found->contains("cpu") && found->contains("card")) return {found->at("cpu"), found->at("card")};
+    if (found && found->contains("cpu") && found->contains("card")) {
+        const Chunks measured{found->at("cpu"), found->at("card")};
+        if (measured.cpu >= 0 && measured.card >= 0) return measured;
+    }
     const Samples chunk = first_of(samples, chunk_size);
     const Chunks measured{seconds_of(cpu, chunk), seconds_of(card, chunk)};
     decide::remember(key, {{"cpu", measured.cpu}, {"card", measured.card}});

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/text.hpp"
 #include "decide/choose.hpp"
@@ -288,8 +289,9 @@ private:
             side.hopeless = side.remembered = decide::hopeless(probe->second, best_step());
             if (side.hopeless) side.cost.step = probe->second;
         } else if (const auto cost = from_figures(*figures)) {
-            side.cost = *cost;
-            side.remembered = true;
+            const decide::TrainingCost before = std::exchange(side.cost, *cost);
+            side.remembered = std::isfinite(whole(side));  // nobody measured what is not
+            if (!side.remembered) side.cost = before;
         }
         return side.remembered;
     }
