@@ -169,6 +169,13 @@ TEST_CASE("features: values too large") {
     const auto fitted = fit(csv("a\n0\n1e-300\n"), scaled(Scale::minmax));
     CHECK_MENTIONS(refusal(Fault::bad_data, [&] { encode(fitted.features, csv("a\n1e300\n")); }),
                    "t.csv:2: column \"a\" has the value 1e+300");
+    const auto raw = fit(csv("a\n0\n1\n"), scaled(Scale::none));
+    encode(raw.features, csv("a\n3.4e38\n-3.4e38\n"));
+    for (const std::string bad : {"3.5e+38", "-1e+39", "1e+300"}) {
+        CHECK(refusal(Fault::bad_data, [&] { encode(raw.features, csv("a\n1\n" + bad + "\n")); }) ==
+              "t.csv:3: column \"a\" has the value " + bad + ", which is " + bad +
+                  " to the network; float32 ends at 3.4028234663852886e+38.");
+    }
     Table table = csv("a\n1\n2\n");
     table.columns[0].numbers[1] = HUGE_VAL;
     CHECK_MENTIONS(refusal(Fault::bad_data, [&] { fit(table, {}); }), "infinite");

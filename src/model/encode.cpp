@@ -70,10 +70,7 @@ void encode_numbers(const Table& table, const Encoder& encoder, std::span<const 
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double x = encoder.is_empty ? encoder.fill : encoder.column->numbers[rows[i]];
         if (std::isnan(x)) x = encoder.fill;
-        const double y = encoder.scaling.encode(x);
-        if (!std::isfinite(y))
-            refuse(table, rows[i], *encoder.column, "has the value " + to_text(x) + ", too large to scale");
-        out[i * width + encoder.first] = y;
+        out[i * width + encoder.first] = encode_cell(encoder.scaling, x, table, rows[i], *encoder.column);
     }
 }
 

@@ -3,9 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "core/text.hpp"
 
 namespace shunt {
+
+double encode_cell(const Scaling& scaling, double x, const Table& table, std::size_t row, const Column& column) {
+    const double y = scaling.encode(x);
+    if (std::abs(y) <= largest) return y;
+    throw Error(Fault::bad_data, table.place(row) + ": column \"" + column.name + "\" has the value " + to_text(x) +
+                                     ", which is " + to_text(y) + " to the network; float32 ends at " +
+                                     to_text(largest) + ".");
+}
 
 Scaling scaling_of(const ColumnSummary& summary, Scale scale) {
     switch (scale) {

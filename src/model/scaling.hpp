@@ -1,6 +1,7 @@
 // Scaling of numbers: (x − mean) / sd, or to [0, 1].
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "shunt/model.hpp"
@@ -16,6 +17,14 @@ struct Scaling {
     double encode(double x) const { return divisor == 0 ? 0 : (x - shift) / divisor; }
     double decode(double y) const { return y * divisor + shift; }
 };
+
+// Of the largest size that backends compute with: float32 has an infinity for what is larger, of which
+// nothing but NaN follows. plain, in double, could take more and is not given it: whether a table can be
+// used does not depend on the backend.
+constexpr double largest = std::numeric_limits<float>::max();
+
+// A cell as the network takes it. bad_data, with its place, where that is past `largest`.
+double encode_cell(const Scaling& scaling, double x, const Table& table, std::size_t row, const Column& column);
 
 Scaling scaling_of(const ColumnSummary& summary, Scale scale);
 

@@ -160,7 +160,8 @@ void encode_targets(const Target& target, const Table& table, std::span<const Co
     for (std::size_t c = 0; c < columns.size(); ++c) {
         const auto scaling = scaling_of(target.columns[c], target.scale);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            samples.targets[i * columns.size() + c] = scaling.encode(columns[c]->numbers[rows[i]]);
+            const double x = columns[c]->numbers[rows[i]];
+            samples.targets[i * columns.size() + c] = encode_cell(scaling, x, table, rows[i], *columns[c]);
         }
     }
 }

@@ -88,10 +88,11 @@ std::vector<double> read_weights(const Table& table, const Column& column, const
     weights.reserve(rows.size());
     for (const auto row : rows) {
         const double weight = column.kind == ColumnKind::numeric ? column.numbers[row] : std::nan("");
-        if (!(weight >= 0 && std::isfinite(weight))) {
+        if (!(weight >= 0 && weight <= largest)) {
             throw Error(Fault::bad_data, table.place(row) + ": column \"" + column.name + "\" has " +
                                              (std::isnan(weight) ? "no value" : "the value " + to_text(weight)) +
-                                             "; the weight of a sample is a number from 0 on.");
+                                             "; the weight of a sample is a number from 0 to " + to_text(largest) +
+                                             ".");
         }
         weights.push_back(weight);
     }

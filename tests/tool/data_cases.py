@@ -54,6 +54,19 @@ class Refused(ToolTest):
         for word in ("inf", "-inf", "Infinity", "1e999"):
             self.train(f"a,y\n0,0\n{word},1\n2,1\n", says=("d.csv:3", "a", word))
 
+    def test_a_number_past_float32(self):
+        for data in ("a,y\n1,x\n1e39,z\n2,x\n3,z\n", "y,a\n1,5\n1e39,6\n2,7\n3,5\n"):
+            for backend in ("cpu", "plain"):
+                self.train(data, "--scale", "none", "--backend", backend, says=("d.csv:3", data[0], "1e+39", "float32"))
+        self.train("a,w,y\n1,1,x\n2,1e39,z\n", "--sample-weights", "w", says=("d.csv:3", "w", "1e+39"))
+
+    def test_a_number_past_float32_in_the_validation_file(self):
+        for backend in ("cpu", "plain"):
+            for v, column in (("a,b,y\n0,0,1\n0,1e39,1\n", "b"), ("a,b,y\n0,0,1\n0,1,-1e39\n", "y")):
+                self.file("v.csv", v)
+                self.refused_data("train", "xor.csv", "--target", "y", "--validate", "v.csv", "--backend", backend,
+                                  says=("v.csv:3", column, "1e+39"))
+
     def test_bytes_that_are_no_text(self):
         self.train(b"a,y\n0,0\n\xff\xfe,1\n", says="d.csv:3")
         self.train(b"a,y\n0,0\n0\x00,1\n", says="d.csv:3")
@@ -118,6 +131,15 @@ class RefusedByAModel(ToolTest):
     def test_text_where_numbers_are_expected(self):
         self.file("d.csv", "a,b\n1,x\n")
         self.refused_data("predict", self.model(), "d.csv", says="b")
+
+    def test_a_number_past_float32(self):
+        self.works("train", "xor.csv", "--target", "y", "-o", "m", "--epochs", "1", "--quiet")
+        for backend in ("cpu", "plain"):
+            self.file("d.csv", "a,b,y\n0,0,0\n0,1e39,1\n")
+            self.refused_data("predict", "m", "d.csv", "--backend", backend, says=("d.csv:3", "b", "1e+39", "float32"))
+            self.refused_data("evaluate", "m", "d.csv", "--backend", backend, says=("d.csv:3", "b", "1e+39"))
+            self.file("d.csv", "a,b,y\n0,0,0\n0,1,1e39\n")
+            self.refused_data("evaluate", "m", "d.csv", "--backend", backend, says=("d.csv:3", "y", "1e+39"))
 
     def test_a_value_not_seen_in_training(self):
         self.works("train", "flowers.csv", "--target", "kind", "-o", "m", "--epochs", "1")
