@@ -119,6 +119,7 @@ struct Options {
     std::function<void(const std::string&)> warn = {};
     Verify verify = Verify::off;
     std::optional<Costs> costs = {};                      // instead of measured ones
+    bool measure = false;                                 // anew, also where costs were stored before
     bool live = true;                                     // costs are corrected by what calls took
     std::chrono::milliseconds least_wait{10000};          // the shortest deadline of a call: compiling takes time
     std::function<void(const std::string&)> at_end = {};  // is given the report when the backend goes

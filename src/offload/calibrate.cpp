@@ -97,7 +97,7 @@ private:
 
     void warm_up() {
         on_card_([&](Backend& b) {
-            for (std::size_t size : {16, 48, 512}) {
+            for (std::size_t size : {16, 48, 256}) {
                 const Tensor x = ones(b, {size, size});
                 wait_for(b, b.matmul(x, x));
             }
@@ -128,6 +128,18 @@ private:
         forget(few);
         c_.tile_m = c_.tile_n = 16;
         std::size_t size = 256;
+        {
+            Operands square = on_gpu({size, size}, {size, size});
+            const double once = on_card([&](Backend& b) { wait_for(b, b.matmul(square.a, square.b)); });
+            forget(square);
+            c_.gpu_gemm = std::max(once - c_.latency - c_.gpu_fixed, 1e-12) / (f(size) * f(size) * f(size));
+            result_.hopeless = c_.gpu_gemm > 10 * c_.cpu_gemm;
+        }
+        if (result_.hopeless) {  // the rest as dear as that, and the bus as this machine's memory
+            c_.gpu_direct = c_.gpu_col = c_.gpu_act = c_.gpu_gemm;
+            c_.up = c_.down = std::max(c_.cpu_byte, 1e-12);
+            return;
+        }
         for (double took = 0;; size *= 2) {
             Operands square = on_gpu({size, size}, {size, size});
             took = in_a_row([&](Backend& b) { return b.matmul(square.a, square.b); });
@@ -135,16 +147,11 @@ private:
             c_.gpu_gemm = std::max(took - c_.gpu_fixed, 1e-12) / (f(size) * f(size) * f(size));
             if (took > 4e-4 || size >= 2048) break;
         }
-        result_.hopeless = c_.gpu_gemm > 10 * c_.cpu_gemm;
         const std::size_t k = 4096;
         Operands narrow = on_gpu({16, k}, {k, 16});
         c_.gpu_step =
             std::max(in_a_row([&](Backend& b) { return b.matmul(narrow.a, narrow.b); }) - c_.gpu_fixed, 0.0) / f(k);
         forget(narrow);
-        if (result_.hopeless) {  // the rest as dear as that, and the bus as this machine's memory
-            c_.gpu_direct = c_.gpu_col = c_.gpu_act = c_.gpu_gemm;
-            c_.up = c_.down = std::max(c_.cpu_byte, 1e-12);
-        }
     }
 
     void transfers() {
