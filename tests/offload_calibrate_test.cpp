@@ -12,6 +12,7 @@
 
 using namespace shunt;
 using namespace shunt::offload;
+using shunt::test::have_card;
 
 namespace {
 
