@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "card.hpp"
 #include "core/random.hpp"
@@ -223,16 +222,6 @@ TEST_CASE("adapters are listed with the reason why each is or is not used") {
         used += a.used ? 1 : 0;
     }
     CHECK(used == (have_card() ? 1 : 0));
-}
-
-TEST_CASE("drivers stay loaded: NVIDIA's can be loaded some thirty times in a process") {
-    if (list_adapters().adapters.empty()) return;  // an open card would keep them as well
-    std::ifstream maps("/proc/self/maps");
-    std::string driver;  // of the loader's own libraries one is always there
-    for (std::string line; std::getline(maps, line);) {
-        if (line.find("libvulkan_") != line.npos || line.find("libGLX_nvidia") != line.npos) driver = line;
-    }
-    CHECK(driver != "");
 }
 
 TEST_CASE("an adapter is named for gpu and auto, found by number or name, and refused elsewhere") {

@@ -72,8 +72,8 @@ std::string_view to_string(AdapterKind kind) {
     return "other";
 }
 
-// An instance that is never released. With the last one a process has Vulkan's loader unloads the drivers, and
-// NVIDIA's (580) can be loaded some thirty times only: then there was no card any more.
+// An instance that is never released, where there is a real card. With the last one a process has Vulkan's loader
+// unloads the drivers, and NVIDIA's (580) can be loaded 31 times: then there was no card any more.
 void keep_drivers(const WGPUInstanceDescriptor& descriptor) {
     static const WGPUInstance kept = library().api->CreateInstance(&descriptor);
     static_cast<void>(kept);
@@ -95,10 +95,10 @@ Adapters find_adapters() {
     options.backends = WGPUInstanceBackend_Vulkan;
     std::vector<WGPUAdapter> raw(api().InstanceEnumerateAdapters(found.instance.get(), &options, nullptr));
     if (!raw.empty()) raw.resize(api().InstanceEnumerateAdapters(found.instance.get(), &options, raw.data()));
-    if (!raw.empty()) keep_drivers(descriptor);
     for (WGPUAdapter adapter : raw) {
         found.handles.emplace_back(adapter);
         found.infos.push_back(describe(adapter));
+        if (found.infos.back().kind != AdapterKind::software) keep_drivers(descriptor);
     }
     return found;
 }
