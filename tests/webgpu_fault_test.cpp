@@ -36,12 +36,6 @@ std::vector<double> program(Backend& b) {
     return result;
 }
 
-std::string lines(const std::vector<std::string>& all) {
-    std::string text;
-    for (const std::string& line : all) text += line + "\n";
-    return text;
-}
-
 struct Outcome {
     std::optional<Fault> fault;
     std::string message;

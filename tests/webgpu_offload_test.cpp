@@ -38,9 +38,7 @@ bool fail_at(Trouble trouble, std::uint64_t n, int times) {
         CHECK(difference(offloaded_program(), right()) < rounding);
         if (faulty.happened()) CHECK(difference(offloaded_program(), right()) < rounding);
     }
-    std::string aborts;
-    for (const std::string& line : faulty.aborts()) aborts += line + "\n";
-    CHECK(aborts == "");
+    CHECK(lines(faulty.aborts()) == "");
     return faulty.happened();
 }
 
@@ -131,9 +129,7 @@ TEST_CASE("offload on a card that hangs: callers leave in time, and the card is 
             CHECK_MENTIONS(card.report(), "did not answer in time");
             CHECK_MENTIONS(card.report(), "failed a moment ago");
         }
-        std::string aborts;
-        for (const std::string& line : faulty.aborts()) aborts += line + "\n";
-        CHECK(aborts == "");
+        CHECK(lines(faulty.aborts()) == "");
     }
 }
 

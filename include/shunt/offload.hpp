@@ -77,7 +77,7 @@ public:
     virtual void computed_on_cpu(double) {}
 };
 
-struct WorkerOptions {
+struct CardOptions {
     BackendOptions card = {};
     std::size_t weight_bytes = std::size_t{1} << 30;  // of weights on the card, at most
     std::string backend = "gpu";                      // or one that a program registered
@@ -88,7 +88,7 @@ struct WorkerOptions {
 class SharedWorker {
 public:
     // Nothing is thrown: without a card there is none, and a reason.
-    static SharedWorker open(const WorkerOptions& options = {});
+    static SharedWorker open(const CardOptions& options = {});
 
     explicit operator bool() const { return impl_ != nullptr; }
     const std::string& reason() const { return reason_; }

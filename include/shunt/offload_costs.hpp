@@ -63,10 +63,10 @@ struct Prediction {
     double resident() const { return gpu() - weight; }  // with the weight on the card already
 };
 
-// With the transfer of the weight; the others' work before it is `queue`.
-Prediction predict_gemm(const Costs& costs, const GemmShape& shape, double queue = 0);
-Prediction predict_conv(const Costs& costs, const ConvShape& shape, double queue = 0);
-Prediction predict_act(const Costs& costs, Activation kind, std::size_t n, double queue = 0);
+// With the transfer of the weight, on a card that has nothing else to do.
+Prediction predict_gemm(const Costs& costs, const GemmShape& shape);
+Prediction predict_conv(const Costs& costs, const ConvShape& shape);
+Prediction predict_act(const Costs& costs, Activation kind, std::size_t n);
 
 // Strictly faster, the uncertainty included; equal stays on the CPU.
 bool faster_on_gpu(const Costs& costs, double cpu, double gpu);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/conv_shape.hpp"
 #include "shunt/backend.hpp"
 
 namespace shunt {
@@ -47,18 +48,6 @@ void expect_gradient(Activation kind, const char* op) {
     if (has_gradient(kind)) return;
     throw Error(Fault::unsupported, std::string(op) + ": there is no gradient of " + std::string(to_string(kind)) +
                                         ", only of relu, tanh and sigmoid.");
-}
-
-std::size_t conv_out(std::size_t in, std::size_t kernel, std::size_t stride, std::size_t pad, std::size_t dilation) {
-    expect(stride > 0 && dilation > 0 && kernel > 0, "conv2d", "stride, dilation and kernel sizes must be positive.");
-    const std::size_t span = dilation * (kernel - 1) + 1;
-    expect(dilation <= std::numeric_limits<std::uint32_t>::max() &&
-               kernel <= std::numeric_limits<std::uint32_t>::max() && pad <= std::numeric_limits<std::uint32_t>::max(),
-           "conv2d", "sizes must stay below 2^32.");
-    expect(in + 2 * pad >= span, "conv2d",
-           "a kernel that spans " + std::to_string(span) + " does not fit in " + std::to_string(in) + " with " +
-               std::to_string(pad) + " of padding on each side.");
-    return (in + 2 * pad - span) / stride + 1;
 }
 
 }  // namespace
@@ -229,12 +218,8 @@ Tensor Backend::conv2d(const Tensor& x, const Tensor& weight, const Conv2dOption
     expect_type(weight, Type::f32, op, "weight");
     expect(x.shape.rank() == 4 && weight.shape.rank() == 4, op,
            "x " + x.shape.str() + " and weight " + weight.shape.str() + " must have four sizes.");
-    const std::size_t channels = x.shape[1], filters = weight.shape[0], groups = options.groups;
-    expect(groups > 0 && channels % groups == 0 && filters % groups == 0, op,
-           std::to_string(groups) + " groups do not divide " + std::to_string(channels) + " channels and " +
-               std::to_string(filters) + " filters.");
-    expect(weight.shape[1] == channels / groups, op,
-           "weight " + weight.shape.str() + " must have " + std::to_string(channels / groups) + " channels a group.");
+    const std::size_t filters = weight.shape[0], groups = options.groups;
+    check_groups(x.shape[1], weight.shape, "weight", groups);
     if (options.bias.exists()) expect_size(options.bias, filters, op, "bias");
     const Shape made{x.shape[0], filters,
                      conv_out(x.shape[2], weight.shape[2], options.stride[0], options.pad[0], options.dilation[0]),

@@ -4,8 +4,9 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 #include <system_error>
+
+#include "core/forks.hpp"
 
 namespace shunt {
 namespace {
@@ -14,14 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t never = INT64_MAX;
 constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24 * 365);  // what can be added to a time
-
-std::atomic<unsigned> forks = 0;
-
-unsigned count_forks() {
-    static const int counted = pthread_atfork(nullptr, nullptr, [] { forks++; });
-    static_cast<void>(counted);
-    return forks;
-}
 
 // Not the thread's id: the system gives that to another one later.
 thread_local const JobQueue* served_here = nullptr;
@@ -49,11 +42,11 @@ bool of_the_caller(const std::exception_ptr& error) {
 }  // namespace
 
 JobQueue::JobQueue(WorkerOptions options)
-    : options_(std::move(options)), born_(count_forks()), breaker_(options_.breaker), overdue_at_(never) {}
+    : options_(std::move(options)), born_(forks()), breaker_(options_.breaker), overdue_at_(never) {}
 
 // Asked before any lock: the parent's other threads may have held them when it forked.
 bool JobQueue::forked() const {
-    return born_ != forks.load(std::memory_order_relaxed);
+    return born_ != forks();
 }
 
 Error JobQueue::refusal() const {

@@ -13,6 +13,7 @@
 // one from a job 35 ns, broken() 30 ns, of which the clock is 25.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>

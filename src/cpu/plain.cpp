@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
+#include "core/activation.hpp"
 #include "cpu/index.hpp"
 
 namespace shunt::cpu {
@@ -23,47 +23,6 @@ std::span<double> f(const Tensor& t) {
 
 std::span<std::uint32_t> u(const Tensor& t) {
     return std::span(static_cast<Values&>(*t.storage).u).subspan(t.offset, t.size());
-}
-
-// x·share, and 0 where the share is: its limit for x = −∞.
-double share_of(double x, double share) {
-    return share == 0 ? 0 : x * share;
-}
-
-double softplus(double x) {
-    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
-
-double apply(const ActivationOptions& o, double x) {
-    const double alpha = static_cast<double>(o.alpha), beta = static_cast<double>(o.beta);
-    switch (o.kind) {
-        case Activation::none: return x;
-        case Activation::relu: return x > 0 || std::isnan(x) ? x : 0;
-        case Activation::tanh: {
-            if (x > 20) return 1;
-            if (x < -20) return -1;
-            const double e = std::exp(2 * x);
-            return (e - 1) / (e + 1);
-        }
-        case Activation::sigmoid:
-            if (x > 20) return 1;
-            if (x < -20) return 0;
-            return 1 / (1 + std::exp(-x));
-        case Activation::leaky_relu: return x < 0 ? alpha * x : x;
-        case Activation::relu6: return std::clamp(x, 0.0, 6.0);  // NaN passes
-        case Activation::hard_sigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
-        case Activation::hard_swish: return share_of(x, std::clamp(x / 6 + 0.5, 0.0, 1.0));
-        case Activation::gelu: return share_of(x, std::erfc(-x / std::numbers::sqrt2) / 2);  // erfc(−z) = 1 + erf(z)
-        case Activation::gelu_tanh: {
-            const double z = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-            return share_of(x, 1 / (1 + std::exp(-2 * z)));  // = (1 + tanh(z)) / 2
-        }
-        case Activation::silu: return share_of(x, 1 / (1 + std::exp(-x)));
-        case Activation::softplus: return softplus(x);
-        case Activation::elu: return x < 0 ? alpha * std::expm1(x) : x;
-        case Activation::mish: return share_of(x, std::tanh(softplus(x)));
-    }
-    return x;
 }
 
 double derivative(Activation kind, double y, double dy) {
@@ -143,7 +102,7 @@ protected:
                 for (std::size_t j = 0; j < n; j++) {
                     double sum = o.accumulate ? C[i * n + j] : o.bias.exists() ? f(o.bias)[j] : 0;
                     for (std::size_t l = 0; l < k; l++) sum += A.at(i, l) * B.at(l, j);
-                    C[i * n + j] = apply(o.activation, sum);
+                    C[i * n + j] = activated(o.activation, sum);
                 }
             }
         }
@@ -193,7 +152,7 @@ protected:
                                 }
                             }
                         }
-                        Y[at++] = apply(o.activation, sum);
+                        Y[at++] = activated(o.activation, sum);
                     }
                 }
             }
@@ -201,7 +160,7 @@ protected:
     }
 
     void run_activate(const ActivationOptions& o, const Tensor& x, const Tensor& y) override {
-        std::ranges::transform(f(x), f(y).begin(), [&](double v) { return apply(o, v); });
+        std::ranges::transform(f(x), f(y).begin(), [&](double v) { return activated(o, v); });
     }
 
     void run_activate_grad(Activation kind, const Tensor& y, const Tensor& dy, const Tensor& dx) override {

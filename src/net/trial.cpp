@@ -2,13 +2,13 @@
 #include "net/trial.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
 
 #include "core/random.hpp"
+#include "core/stopwatch.hpp"
 #include "net/samples.hpp"
 #include "net/stepper.hpp"
 
@@ -17,15 +17,6 @@ namespace {
 
 constexpr std::size_t n_batches = 8;
 constexpr std::size_t most_validation = 4 * chunk_size;
-
-class Stopwatch {
-public:
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
 
 class Steps final : public Trial {
 public:
@@ -80,6 +71,7 @@ private:
     // run, and the card is waited for at the end. The fastest round counts.
     double seconds_of_a_step(double limit, double bar) {
         constexpr double settled = 0.05, least = 0.3;
+        const double most = std::ceil(static_cast<double>(samples_.n) / static_cast<double>(batch_));
         const Stopwatch watch;
         const double pessimistic = first_;
         double best = std::numeric_limits<double>::infinity();
@@ -87,7 +79,6 @@ private:
         for (double count = o_.settle.timed; dull < 2 || watch.seconds() < least; count *= 2) {
             const double room = (limit - watch.seconds()) / std::min(best, pessimistic);
             if (best < pessimistic && room < 1) break;
-            const double most = std::ceil(static_cast<double>(samples_.n) / static_cast<double>(batch_));
             const auto n = static_cast<std::size_t>(std::clamp(room, 1.0, std::min(count, most)));
             const double step = round(n) / static_cast<double>(n);
             dull = step < best * (1 - settled) ? 0 : dull + 1;

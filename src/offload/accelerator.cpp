@@ -1,9 +1,9 @@
 // Which accelerator ops:: asks, and the answer where it has none.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <utility>
 
+#include "core/stopwatch.hpp"
 #include "offload/shapes.hpp"
 
 namespace shunt::offload {
@@ -53,9 +53,9 @@ Tensor borrowed(std::span<const float> values, Shape shape) {
 // Runs `work`, and tells the accelerator that declined how long it took.
 template <typename Work>
 void on_cpu(offload::Accelerator* asked, const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     work();
-    if (asked) asked->computed_on_cpu(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (asked) asked->computed_on_cpu(watch.seconds());
 }
 
 }  // namespace

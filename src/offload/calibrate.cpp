@@ -2,18 +2,12 @@
 #include "offload/calibrate.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <vector>
+
+#include "core/stopwatch.hpp"
 
 namespace shunt::offload {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double f(std::size_t n) {
     return static_cast<double>(n);
@@ -24,10 +18,7 @@ public:
     Calibrating(Backend& cpu, const OnCard& on_card, double budget) : cpu_(cpu), on_card_(on_card), budget_(budget) {}
 
     Calibration operator()() {
-        const auto start = Clock::now();
         warm_up();
-        result_.compiling = since(start);
-        const auto measured_from = Clock::now();
         products();
         if (!result_.hopeless) {
             transfers();
@@ -35,21 +26,20 @@ public:
         }
         activations();
         c_.spread = std::max(0.05, spread_);
-        result_.seconds = since(measured_from);
         return result_;
     }
 
 private:
-    // The median of at least five; the more, the more room there is. `spread`: its half width counts.
+    // The median of at least five; the more, the more room there is. `counts`: their spread is one of the figures'.
     double median(const std::function<void()>& work, bool counts = false) {
         constexpr std::size_t least = 5, most = 25;
         const double share = budget_ / 24;
         std::vector<double> times;
-        const auto start = Clock::now();
-        while (times.size() < least || (times.size() < most && since(start) < share)) {
-            const auto from = Clock::now();
+        const Stopwatch all;
+        while (times.size() < least || (times.size() < most && all.seconds() < share)) {
+            const Stopwatch one;
             work();
-            times.push_back(since(from));
+            times.push_back(one.seconds());
         }
         std::ranges::sort(times);
         const double middle = times[times.size() / 2];
@@ -79,15 +69,14 @@ private:
         return std::max((nine - one) / 8, 0.0);
     }
 
-    Tensor ones(Backend& b, Shape shape) { return b.upload(std::vector<float>(shape.size(), 0.5f), shape); }
+    Tensor filled(Backend& b, Shape shape) { return b.upload(std::vector<float>(shape.size(), 0.5f), shape); }
 
-    // Tensors for both sides, made once: `name` them by place.
     struct Operands {
         Tensor a, b;
     };
     Operands on_gpu(Shape a, Shape b) {
         Operands made;
-        on_card_([&](Backend& gpu) { made = {ones(gpu, a), ones(gpu, b)}; });
+        on_card_([&](Backend& gpu) { made = {filled(gpu, a), filled(gpu, b)}; });
         return made;
     }
     // What was made on the card goes there.
@@ -98,12 +87,12 @@ private:
     void warm_up() {
         on_card_([&](Backend& b) {
             for (std::size_t size : {16, 48, 256}) {
-                const Tensor x = ones(b, {size, size});
+                const Tensor x = filled(b, {size, size});
                 wait_for(b, b.matmul(x, x));
             }
-            const Tensor picture = ones(b, {1, 16, 32, 32});
-            wait_for(b, b.conv2d(picture, ones(b, {16, 16, 3, 3}), {.pad = {1, 1}}));
-            wait_for(b, b.conv2d(picture, ones(b, {16, 1, 3, 3}), {.pad = {1, 1}, .groups = 16}));
+            const Tensor picture = filled(b, {1, 16, 32, 32});
+            wait_for(b, b.conv2d(picture, filled(b, {16, 16, 3, 3}), {.pad = {1, 1}}));
+            wait_for(b, b.conv2d(picture, filled(b, {16, 1, 3, 3}), {.pad = {1, 1}, .groups = 16}));
             wait_for(b, b.activate(Activation::gelu, picture));
         });
     }
@@ -111,7 +100,7 @@ private:
     void products() {
         // The CPU: square, as a matrix by a vector, and next to nothing.
         const auto cpu_product = [&](std::size_t m, std::size_t n, std::size_t k, bool counts) {
-            const Tensor a = ones(cpu_, {m, k}), b = ones(cpu_, {k, n}), out = cpu_.empty({m, n});
+            const Tensor a = filled(cpu_, {m, k}), b = filled(cpu_, {k, n}), out = cpu_.empty({m, n});
             cpu_.matmul(a, b, {.out = out});
             return median([&] { cpu_.matmul(a, b, {.out = out}); }, counts);
         };
@@ -180,7 +169,7 @@ private:
 
     void convolutions() {
         const auto both = [&](Shape x, Shape w, const Conv2dOptions& o, double& cpu, double& gpu) {
-            const Tensor cx = ones(cpu_, x), cw = ones(cpu_, w);
+            const Tensor cx = filled(cpu_, x), cw = filled(cpu_, w);
             cpu_.conv2d(cx, cw, o);
             cpu = std::max(median([&] { cpu_.conv2d(cx, cw, o); }) - c_.cpu_fixed, 0.0);
             Operands g = on_gpu(x, w);
@@ -200,7 +189,7 @@ private:
 
     void activations() {
         constexpr std::size_t n = std::size_t{1} << 18;
-        const Tensor x = ones(cpu_, {n});
+        const Tensor x = filled(cpu_, {n});
         const auto cpu = [&](Activation kind) {
             cpu_.activate(kind, x);
             return std::max(median([&] { cpu_.activate(kind, x); }) - c_.cpu_fixed, 0.0) / f(n);

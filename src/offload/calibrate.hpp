@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "shunt/backend.hpp"
 #include "shunt/offload_costs.hpp"
@@ -14,8 +13,6 @@ using OnCard = std::function<void(const std::function<void(Backend&)>&)>;
 
 struct Calibration {
     Costs costs;
-    double seconds = 0;     // that measuring took
-    double compiling = 0;   // that the card's first use of each kernel took, before that
     bool hopeless = false;  // the card lost its first product tenfold; the rest of it was not measured
 };
 

@@ -2,23 +2,15 @@
 #include "offload/card.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <utility>
+
+#include "core/stopwatch.hpp"
 
 namespace shunt::offload {
 namespace {
 
 constexpr std::size_t most_pieces = 64;
-
-class Stopwatch {
-public:
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
 
 }  // namespace
 

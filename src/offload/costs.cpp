@@ -110,10 +110,9 @@ double ConvShape::macs() const {
     return f(n) * f(o) * f(c) / f(groups) * f(kh) * f(kw) * f(oh) * f(ow);
 }
 
-Prediction predict_gemm(const Costs& c, const GemmShape& s, double queue) {
+Prediction predict_gemm(const Costs& c, const GemmShape& s) {
     const double m = f(s.m), n = f(s.n), k = f(s.k);
     return {.cpu = on_cpu(c, m * n * k * c.cpu_gemm, m * k + k * n + m * n),
-            .queue = queue,
             .latency = c.latency,
             .upload = up(c, m * k),
             .weight = up(c, k * n),
@@ -121,7 +120,7 @@ Prediction predict_gemm(const Costs& c, const GemmShape& s, double queue) {
             .download = down(c, m * n)};
 }
 
-Prediction predict_conv(const Costs& c, const ConvShape& s, double queue) {
+Prediction predict_conv(const Costs& c, const ConvShape& s) {
     const double x = f(s.n) * f(s.c) * f(s.h) * f(s.w), y = f(s.n) * f(s.o) * f(s.oh) * f(s.ow);
     const double w = f(s.o) * f(s.c) / f(s.groups) * f(s.kh) * f(s.kw), groups = f(s.groups);
     const double depth = f(s.c) / groups * f(s.kh) * f(s.kw), places = f(s.oh) * f(s.ow);
@@ -136,7 +135,6 @@ Prediction predict_conv(const Costs& c, const ConvShape& s, double queue) {
     }
     const double cpu_mac = s.depthwise() && c.cpu_depthwise > 0 ? c.cpu_depthwise : c.cpu_conv;
     return {.cpu = on_cpu(c, s.macs() * cpu_mac, x + w + y),
-            .queue = queue,
             .latency = c.latency,
             .upload = up(c, x),
             .weight = up(c, w + f(s.o)),
@@ -144,10 +142,9 @@ Prediction predict_conv(const Costs& c, const ConvShape& s, double queue) {
             .download = down(c, y)};
 }
 
-Prediction predict_act(const Costs& c, Activation kind, std::size_t n, double queue) {
+Prediction predict_act(const Costs& c, Activation kind, std::size_t n) {
     const double cpu_each = cheap(kind) && c.cpu_act_cheap > 0 ? c.cpu_act_cheap : c.cpu_act;
     return {.cpu = on_cpu(c, f(n) * cpu_each, 2 * f(n)),
-            .queue = queue,
             .latency = c.latency,
             .upload = up(c, f(n)),
             .kernel = c.gpu_fixed + f(n) * c.gpu_act,

@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "core/stopwatch.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
 #include "decide/machine.hpp"
@@ -19,12 +20,6 @@
 namespace shunt::offload {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // What a thread was last declined, for when it says how long the CPU took.
 struct Declined {
     const void* by = nullptr;
@@ -37,7 +32,7 @@ thread_local Declined declined;
 }  // namespace
 
 struct SharedWorker::Impl {
-    explicit Impl(const WorkerOptions& o)
+    explicit Impl(const CardOptions& o)
         : facts(decide::machine(o.backend, o.card)),
           weights(std::make_shared<WeightCache>(o.weight_bytes)),
           worker([o, kept = weights] { return Card(o.backend, o.card, kept); },
@@ -50,7 +45,7 @@ struct SharedWorker::Impl {
     Worker<Card> worker;
 };
 
-SharedWorker SharedWorker::open(const WorkerOptions& options) {
+SharedWorker SharedWorker::open(const CardOptions& options) {
     SharedWorker opened;
     try {
         opened.impl_ = std::make_shared<Impl>(options);
@@ -193,10 +188,10 @@ struct GpuBackend::Impl {
         Verdict v{.decision = asked};
         decide_side(v, shape, kernel, weight);
         if (v.decision.side == Side::cpu) return decline(v, shape);
-        const auto start = Clock::now();
+        const Stopwatch watch;
         std::string error;
         auto values = run(v, make_work(v.weight, v.send_weight), error);
-        v.decision.measured = since(start);
+        v.decision.measured = watch.seconds();
         if (values) {
             measured(shape, Side::gpu, v.predicted_gpu, v.decision.measured);
             if (is_wrong(kernel, *values, v.decision.measured, check, error)) {
@@ -302,9 +297,9 @@ struct GpuBackend::Impl {
             sampler.spent(kernel, seconds);
             return false;
         }
-        const auto start = Clock::now();
+        const Stopwatch watch;
         const std::optional<Wrong> wrong = check(values, CheckOptions{.seed = ++checks});
-        sampler.spent(kernel, seconds, since(start));
+        sampler.spent(kernel, seconds, watch.seconds());
         if (!wrong) return false;
         error = "The card computed something wrong: " + wrong->text();
         card->quarantine.add(kernel, wrong->text());

@@ -1,34 +1,24 @@
 // See shapes.hpp.
 #include "offload/shapes.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <string>
+
+#include "core/conv_shape.hpp"
 
 namespace shunt::offload {
 namespace {
 
-void expect(bool fits, const char* op, const std::string& sentence) {
-    if (!fits) throw Error(Fault::bad_argument, std::string(op) + ": " + sentence);
+// Declining is to cost 100 ns: texts are written where something is wrong alone.
+[[noreturn]] void refuse(const char* op, const std::string& sentence) {
+    throw Error(Fault::bad_argument, std::string(op) + ": " + sentence);
 }
 
 void expect_whole(const View& view, const char* op, const char* name) {
     if (view.values.size() == view.shape.size()) return;
-    expect(false, op,
-           std::string(name) + " has " + std::to_string(view.values.size()) + " values for the shape " +
-               view.shape.str() + ".");
-}
-
-std::size_t out(std::size_t in, std::size_t kernel, std::size_t stride, std::size_t pad, std::size_t dilation) {
-    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
-    expect(stride > 0 && dilation > 0 && kernel > 0, "conv2d", "stride, dilation and kernel sizes must be positive.");
-    expect(in <= most && kernel <= most && pad <= most && dilation <= most, "conv2d", "sizes must stay below 2^32.");
-    const std::size_t span = dilation * (kernel - 1) + 1;
-    if (in + 2 * pad < span) {
-        expect(false, "conv2d",
-               "a kernel that spans " + std::to_string(span) + " does not fit in " + std::to_string(in) + " with " +
-                   std::to_string(pad) + " of padding on each side.");
-    }
-    return (in + 2 * pad - span) / stride + 1;
+    refuse(op, std::string(name) + " has " + std::to_string(view.values.size()) + " values for the shape " +
+                   view.shape.str() + ".");
 }
 
 }  // namespace
@@ -37,7 +27,7 @@ ProductCall product_call(const View& a, const View& b) {
     expect_whole(a, "matmul", "a");
     expect_whole(b, "matmul", "b");
     if (a.shape.rank() != 2 || b.shape.rank() != 2 || a.shape[1] != b.shape[0]) {
-        expect(false, "matmul",
+        refuse("matmul",
                "a " + a.shape.str() + " and b " + b.shape.str() + " must be [m, k] and [k, n] with the same k.");
     }
     return {a.shape[0], b.shape[1], a.shape[1]};
@@ -50,10 +40,9 @@ ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, co
     const bool flat = w.shape.rank() == 3;  // one dimension
     const std::size_t picture = flat ? 2 : 3;
     if ((w.shape.rank() != 3 && w.shape.rank() != 4) || (x.shape.rank() != picture && x.shape.rank() != picture + 1)) {
-        expect(false, op,
-               "x " + x.shape.str() + " and w " + w.shape.str() +
-                   " must be [c, h, w] or [n, c, h, w] and [o, c/groups, kh, kw], or in one dimension [c, l] or "
-                   "[n, c, l] and [o, c/groups, kl].");
+        refuse(op, "x " + x.shape.str() + " and w " + w.shape.str() +
+                       " must be [c, h, w] or [n, c, h, w] and [o, c/groups, kh, kw], or in one dimension [c, l] or "
+                       "[n, c, l] and [o, c/groups, kl].");
     }
     const bool batch = x.shape.rank() > picture;
     ConvCall call{
@@ -64,20 +53,15 @@ ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, co
     call.x = {batch ? x.shape[0] : 1, c, h, width};
     call.w = {w.shape[0], w.shape[1], flat ? 1 : w.shape[2], w.shape[w.shape.rank() - 1]};
     const std::size_t filters = call.w[0];
-    if (o.groups == 0 || c % o.groups != 0 || filters % o.groups != 0) {
-        expect(false, op,
-               std::to_string(o.groups) + " groups do not divide " + std::to_string(c) + " channels and " +
-                   std::to_string(filters) + " filters.");
-    }
-    if (call.w[1] != c / o.groups) {
-        expect(false, op, "w " + w.shape.str() + " must have " + std::to_string(c / o.groups) + " channels a group.");
-    }
+    check_groups(c, w.shape, "w", o.groups);
     if (!bias.empty() && bias.size() != filters) {
-        expect(false, op,
+        refuse(op,
                "the bias has " + std::to_string(bias.size()) + " values for " + std::to_string(filters) + " filters.");
     }
-    const std::size_t oh = out(h, call.w[2], call.stride[0], call.pad[0], call.dilation[0]),
-                      ow = out(width, call.w[3], call.stride[1], call.pad[1], call.dilation[1]);
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    if (h > most || width > most) refuse(op, "sizes must stay below 2^32.");
+    const std::size_t oh = conv_out(h, call.w[2], call.stride[0], call.pad[0], call.dilation[0]),
+                      ow = conv_out(width, call.w[3], call.stride[1], call.pad[1], call.dilation[1]);
     call.y = {call.x[0], filters, oh, ow};
     if (batch) call.result.push_back(call.x[0]);
     call.result.push_back(filters);

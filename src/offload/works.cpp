@@ -5,7 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numbers>
+
+#include "core/activation.hpp"
 
 namespace shunt::offload {
 namespace {
@@ -19,34 +20,10 @@ std::uint64_t bits(const ActivationOptions& a) {
            std::uint64_t{std::bit_cast<std::uint32_t>(a.beta)} << 24;
 }
 
-// The formulas of Activation, in double.
-double value(const ActivationOptions& a, double x) {
-    const auto clamp = [](double y) { return std::isnan(y) ? y : std::clamp(y, 0.0, 1.0); };
-    const auto softplus = [](double y) { return std::max(y, 0.0) + std::log1p(std::exp(-std::abs(y))); };
-    switch (a.kind) {
-        case Activation::none: return x;
-        case Activation::relu: return x <= 0 ? 0 : x;
-        case Activation::tanh: return std::tanh(x);
-        case Activation::sigmoid: return 1 / (1 + std::exp(-x));
-        case Activation::leaky_relu: return x < 0 ? double{a.alpha} * x : x;
-        case Activation::relu6: return std::isnan(x) ? x : std::clamp(x, 0.0, 6.0);
-        case Activation::hard_sigmoid: return clamp(double{a.alpha} * x + double{a.beta});
-        case Activation::hard_swish: return x * clamp(x / 6 + 0.5);
-        case Activation::gelu: return x / 2 * std::erfc(-x / std::numbers::sqrt2);
-        case Activation::gelu_tanh:
-            return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-        case Activation::silu: return x / (1 + std::exp(-x));
-        case Activation::softplus: return softplus(x);
-        case Activation::elu: return x < 0 ? double{a.alpha} * std::expm1(x) : x;
-        case Activation::mish: return x * std::tanh(softplus(x));
-    }
-    return x;
-}
-
 ActivationCheck check_of(const ActivationOptions& a) {
     if (a.kind == Activation::none) return {};
     const double slope = std::max({1.5, std::abs(double{a.alpha}), std::abs(double{a.beta})});
-    return {.value = [a](double x) { return value(a, x); }, .slope = slope};
+    return {.value = [a](double x) { return activated(a, x); }, .slope = slope};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "webgpu/api.hpp"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <cstring>
 #include <filesystem>
@@ -62,7 +61,6 @@ Library load() {
         } else {
             result.api = &functions;
             exchange_api(&functions);
-            pthread_atfork(nullptr, nullptr, [] { forks++; });
         }
         return result;
     }

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 
+#include "core/forks.hpp"
+
 namespace shunt::webgpu {
 
 // clang-format off
@@ -55,18 +57,15 @@ inline const Api* exchange_api(const Api* other) {
     return current_api.exchange(other);
 }
 
-// How many forks this process is away from the one that loaded the library.
-inline std::atomic<unsigned> forks = 0;
-
 // Owns one WebGPU object, in the process that made it. A child that released its parent's would hang
 // (Mesa waits for threads that are not there) or free what the parent uses.
 template <auto Release>
 struct Releaser {
-    unsigned born = forks.load(std::memory_order_relaxed);
+    unsigned born = forks();
 
     template <class Object>
     void operator()(Object* object) const {
-        if (born == forks.load(std::memory_order_relaxed)) (api().*Release)(object);
+        if (born == forks()) (api().*Release)(object);
     }
 };
 template <class Object, auto Release>

@@ -52,7 +52,7 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& given) {
     require_card();
     Open& all = open_devices();
     const std::lock_guard lock(all.mutex);
-    if (std::exchange(all.born, forks) != forks) all.entries.clear();
+    if (std::exchange(all.born, forks()) != forks()) all.entries.clear();
     const bool shared = !options.limits;
     std::shared_ptr<Device> device;
     const auto by_name = [&](const Open::Entry& entry) { return entry.wanted == options.adapter; };
@@ -135,7 +135,7 @@ Device::~Device() {
 }
 
 void Device::check() {
-    if (born_ != forks) {
+    if (born_ != forks()) {
         throw Error(Fault::device_lost, "The graphics card " + adapter_info_.name +
                                             " was opened before a fork, and is the parent's alone: this process has "
                                             "to open it for itself.");

@@ -103,7 +103,7 @@ private:
     WGPULimits limits_ = WGPU_LIMITS_INIT;
     bool checked_shaders_ = false;
     std::chrono::milliseconds deadline_{};
-    unsigned born_ = forks;
+    unsigned born_ = forks();
     Counters made_;
     DeviceHandle device_;
     Queue queue_;
