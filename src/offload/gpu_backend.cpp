@@ -344,10 +344,11 @@ std::optional<Array> GpuBackend::matmul(const View& a, const View& b, bool b_is_
 std::optional<Array> GpuBackend::conv2d(const View& x, const View& w, std::span<const float> bias,
                                         const ConvOptions& options) {
     const ConvCall call = conv_call(x, w, bias, options);
+    const ConvShape shape = call.shape();
     Decision d = decision_of(call);
-    d.predicted = predict_conv(impl_->costs, call.shape());
+    d.predicted = predict_conv(impl_->costs, shape);
     auto values = impl_->offer(
-        d, Correction::of(call.shape()), kernel_of(call), &w,
+        d, Correction::of(shape), kernel_of(call), &w,
         [&](const auto& key, bool keep) { return work_of(call, x, w, bias, key, keep); },
         [&](const auto& y, const CheckOptions& o) { return check(call, x, w, bias, y, o); });
     if (!values) return std::nullopt;
