@@ -7,8 +7,8 @@ namespace shunt {
 
 void Shape::refuse(std::size_t next) const {
     if (rank_ == max_rank) throw Error(Fault::bad_argument, "A shape has at most 6 sizes; " + str() + " has them.");
-    throw Error(Fault::bad_argument, "A tensor of " + str() + " times " + std::to_string(next) +
-                                         " values is past what memory can address.");
+    throw Error(Fault::bad_argument,
+                "A tensor of " + str() + " times " + std::to_string(next) + " values is past what memory can address.");
 }
 
 std::string Shape::str() const {

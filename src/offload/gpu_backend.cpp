@@ -143,20 +143,25 @@ struct GpuBackend::Impl {
             d.why = Why::resting;
             return;
         }
-        if (weight) {
-            const std::size_t bytes = weight->values.size_bytes();
-            v.weight = weight->weight ? key_of(*weight->weight, bytes) : keys.key_of(weight->values);
-            const WeightDecision w = card->weights->decide(
-                *v.weight, {strict ? std::numeric_limits<double>::infinity() : p.cpu, p.resident(), p.weight});
-            if (w.choice == WeightChoice::cpu) {
-                d.why = Why::weight_missing;
-                return;
-            }
-            v.send_weight = w.choice == WeightChoice::upload;
-            if (!v.send_weight) v.predicted_gpu -= p.weight, p.weight = 0;
+        if (weight && !has_weight(v, *weight, strict)) {
+            d.why = Why::weight_missing;
+            return;
         }
         d.side = Side::gpu;
         d.why = strict ? Why::demanded : Why::faster;
+    }
+
+    // Whether the call is to go to the card, as far as its weight is concerned.
+    bool has_weight(Verdict& v, const View& weight, bool strict) {
+        Prediction& p = v.decision.predicted;
+        const std::size_t bytes = weight.values.size_bytes();
+        v.weight = weight.weight ? key_of(*weight.weight, bytes) : keys.key_of(weight.values);
+        if (!v.weight) return strict || faster_on_gpu(costs, p.cpu, p.gpu());  // it is sent with every call
+        const WeightDecision w = card->weights->decide(
+            *v.weight, {strict ? std::numeric_limits<double>::infinity() : p.cpu, p.resident(), p.weight});
+        v.send_weight = w.choice == WeightChoice::upload;
+        if (w.choice == WeightChoice::resident) v.predicted_gpu -= p.weight, p.weight = 0;
+        return w.choice != WeightChoice::cpu;
     }
 
     void correct(Prediction& p, Correction::Class shape) {

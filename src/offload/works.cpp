@@ -65,8 +65,7 @@ KernelShape kernel_of(const ConvCall& c) {
     for (std::size_t size :
          {c.x[0], c.w[2], c.stride[0], c.stride[1], c.pad[0], c.pad[1], c.dilation[0], c.dilation[1], c.groups})
         variant = variant * 1099511628211u + size;
-    return {c.depthwise() ? "conv2d depthwise" : "conv2d", c.w[0], c.y[2] * c.y[3], c.w[1] * c.w[2] * c.w[3],
-            variant};
+    return {c.depthwise() ? "conv2d depthwise" : "conv2d", c.w[0], c.y[2] * c.y[3], c.w[1] * c.w[2] * c.w[3], variant};
 }
 
 Work work_of(const ConvCall& c, const View& x, const View& w, std::span<const float> bias, const Key& key, bool keep) {
