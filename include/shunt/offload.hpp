@@ -125,6 +125,14 @@ struct Options {
     std::function<void(const std::string&)> at_end = {};  // is given the report when the backend goes
 };
 
+// How a backend came by its costs.
+struct CostsOrigin {
+    bool measured = false;      // by this backend; else they were given, or are those kept by an earlier one
+    bool shortened = false;     // the card lost its first product tenfold: the rest is put as dear as that, unmeasured
+    std::string file = {};      // where measured ones are kept for the next one; empty: nowhere
+    std::string not_kept = {};  // why
+};
+
 // Offers to the card what it does faster, by measured costs. Any thread; the calls queue for the card.
 class GpuBackend final : public Accelerator {
 public:
@@ -141,6 +149,7 @@ public:
     void computed_on_cpu(double seconds) override;
 
     Costs costs() const;
+    CostsOrigin costs_origin() const;
     std::uint64_t offloaded() const;  // operators that ran on the card
     std::string report() const;       // what was decided and why, for people
     std::string report_json() const;  // the same as data

@@ -1,5 +1,6 @@
 // GpuBackend: decides by costs, hands work to the card's thread, and answers for what comes back.
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -92,11 +93,20 @@ struct GpuBackend::Impl {
             card->worker.call([&](Card& c) { work(c.backend()); });
         };
         const Calibration measured = calibrate(*cpu, on_card, card->facts.software ? 1.0 : 0.1);
-        if (measured.costs.spread > most_spread) return measured.costs;
-        decide::Figures figures;
-        for (const CostField& field : cost_fields()) figures[std::string(field.name)] = measured.costs.*field.value;
-        decide::remember(key, figures);
+        origin = {.measured = true, .shortened = measured.hopeless, .not_kept = keep(key, measured.costs)};
+        if (origin.not_kept.empty()) origin.file = decide::measured_file();
         return measured.costs;
+    }
+
+    // The reason where that is not done.
+    static std::string keep(const std::string& key, const Costs& measured) {
+        if (measured.spread > most_spread)
+            return "The figures differ by " + to_text(std::round(100 * measured.spread)) +
+                   " % from one time to the next, more than " + to_text(100 * most_spread) +
+                   " %: something else was using the machine.";
+        decide::Figures figures;
+        for (const CostField& field : cost_fields()) figures[std::string(field.name)] = measured.*field.value;
+        return decide::remember(key, figures);
     }
 
     void failed(const std::string& what) {
@@ -315,6 +325,7 @@ struct GpuBackend::Impl {
     const Options options;
     std::string reason;  // why it does not work
     Costs costs;
+    CostsOrigin origin;
     bool works = false;
     ContentKeys keys;
     std::mutex correction_mutex;
@@ -387,6 +398,10 @@ void GpuBackend::computed_on_cpu(double seconds) {
 
 Costs GpuBackend::costs() const {
     return impl_->costs;
+}
+
+CostsOrigin GpuBackend::costs_origin() const {
+    return impl_->origin;
 }
 
 std::uint64_t GpuBackend::offloaded() const {
