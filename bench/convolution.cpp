@@ -1,7 +1,9 @@
 // Convolutions on a card, the ways and tiles beside the chosen one: `shunt bench conv` has the figures of what is
 // chosen. A line for each convolution with the way that was chosen and its microseconds, and one with all the others.
 //
-// convolution [SECONDS]
+// convolution [SECONDS [LIST]]
+//
+// With a LIST of bench/peers/onnx_convolutions.py, those of it.
 #include "webgpu/convolution.hpp"
 
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/convolution_list.hpp"
 #include "cli/convolutions.hpp"
 #include "webgpu/backend.hpp"
 #include "webgpu/product.hpp"
@@ -42,14 +45,19 @@ std::vector<ConvolutionChoice> others(const ConvolutionShape& s) {
     return list;
 }
 
-void measure(Backend& backend, Launcher& card, const cli::Convolution& c, double budget) {
-    const cli::Operands o(backend, c);
-    const ConvolutionShape shape = shape_of(o.x, o.weight, o.options, o.options.out);
-    const double chosen = cli::seconds_each(backend, budget, [&] { backend.conv2d(o.x, o.weight, o.options); });
-    std::printf("%-44s %9.1f us  %s\n   ", c.name().c_str(), 1e6 * chosen, name(choose_convolution(shape)).c_str());
+struct Timed {
+    Backend& backend;
+    Launcher& card;
+    double budget;
+};
+
+void measure(const Timed& on, const std::string& what, const Tensor& x, const Tensor& weight, const Conv2dOptions& o) {
+    const ConvolutionShape shape = shape_of(x, weight, o, o.out);
+    const double chosen = cli::seconds_each(on.backend, on.budget, [&] { on.backend.conv2d(x, weight, o); });
+    std::printf("%-44s %9.1f us  %s\n   ", what.c_str(), 1e6 * chosen, name(choose_convolution(shape)).c_str());
     for (const ConvolutionChoice& choice : others(shape)) {
-        const double other = cli::seconds_each(
-            backend, budget, [&] { convolution(card, o.x, o.weight, o.options, o.options.out, &choice); });
+        const double other =
+            cli::seconds_each(on.backend, on.budget, [&] { convolution(on.card, x, weight, o, o.out, &choice); });
         std::printf(" %s: %.1f", name(choice).c_str(), 1e6 * other);
     }
     std::printf("\n");
@@ -64,6 +72,14 @@ int main(int argc, char** argv) {
         std::printf("No card: %s\n", card.reason.c_str());
         return 0;
     }
-    const double budget = argc > 1 ? std::atof(argv[1]) : 0.01;
-    for (const cli::Convolution& c : cli::convolutions) measure(*card.backend, *launcher_of(*card.backend), c, budget);
+    const Timed on{*card.backend, *launcher_of(*card.backend), argc > 1 ? std::atof(argv[1]) : 0.01};
+    if (argc > 2) {
+        for (const bench::Listed& c : bench::read_list(on.backend, argv[2], true))
+            measure(on, c.line, c.x, c.weight, c.options);
+        return 0;
+    }
+    for (const cli::Convolution& c : cli::convolutions) {
+        const cli::Operands o(on.backend, c);
+        measure(on, c.name(), o.x, o.weight, o.options);
+    }
 }
