@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -272,6 +273,26 @@ TEST_CASE("offload: accelerators are installed for a thread or the process, and 
         CHECK(current_accelerator() == &one);
     }
     CHECK(current_accelerator() == nullptr);
+}
+
+TEST_CASE("offload: accelerators of the process may go in any order") {
+    Failures none("cpu");
+    const SharedWorker worker = test_card();
+    GpuBackend one(worker, by(card_never)), two(worker, by(card_never)), three(worker, by(card_never));
+    using Scope = ScopedAccelerator::Scope;
+    for (const Scope scope : {Scope::process, Scope::thread}) {
+        std::optional<ScopedAccelerator> first(std::in_place, one, scope), second(std::in_place, two, scope),
+            third(std::in_place, three, scope);
+        second.reset();
+        CHECK(current_accelerator() == &three);
+        third.reset();
+        CHECK(current_accelerator() == &one);
+        second.emplace(two, scope);
+        first.reset();
+        CHECK(current_accelerator() == &two);
+        second.reset();
+        CHECK(current_accelerator() == nullptr);
+    }
 }
 
 TEST_CASE("offload: eight threads at once get right answers, and the counts add up") {
