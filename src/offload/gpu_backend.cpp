@@ -210,7 +210,6 @@ struct GpuBackend::Impl {
             }
             return decline(v, shape);
         }
-        offloaded++;
         report.add(v.decision);
         return values;
     }
@@ -316,7 +315,7 @@ struct GpuBackend::Impl {
     Correction correction;
     Sampler sampler;
     Report report;
-    std::atomic<std::uint64_t> offloaded = 0, checks = 0;
+    std::atomic<std::uint64_t> checks = 0;
     mutable std::mutex error_mutex;
     std::optional<std::string> last_error;
     std::set<std::string> told;
@@ -384,7 +383,7 @@ Costs GpuBackend::costs() const {
 }
 
 std::uint64_t GpuBackend::offloaded() const {
-    return impl_->offloaded;
+    return impl_->report.count(Side::gpu);
 }
 
 std::string GpuBackend::report() const {
