@@ -1,8 +1,10 @@
-// Offload from many threads without a card: answers, counts, weights that change, backends that come and go, and
-// callers that leave early. On a card: webgpu_threads_test.cpp.
+// Offload from many threads without a card: answers, counts, weights that change, backends that come and go, callers
+// that leave early, and a fork in the middle of it. On a card: webgpu_threads_test.cpp.
 #include "offload_threads.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <mutex>
@@ -112,4 +114,46 @@ TEST_CASE("offload from eight threads: a report is of one moment") {
     enough = true;
     threads.clear();
     CHECK(add_up);
+}
+
+TEST_CASE("after a fork the parent's offload declines in the child, at whatever moment that was") {
+    Failures none("cpu");
+    const SharedWorker worker = test_card();
+    GpuBackend never(worker, {.costs = card_never}), strict(worker, {.policy = Policy::strict, .costs = card_always});
+    const std::vector<float> a = some(6, 1);
+    std::atomic<bool> enough = false;
+    std::vector<std::jthread> threads;  // so that a fork meets locks that are held
+    for (int t = 0; t < 3; t++) {
+        threads.emplace_back([&] {
+            while (!enough) {
+                never.matmul({a, {2, 3}}, {a, {3, 2}});
+                static_cast<void>(never.report_json());
+            }
+        });
+    }
+    int good = 0;
+    for (int i = 0; i < 30; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(30);  // a hang would be the bug
+            bool right = !never.matmul({a, {2, 3}}, {a, {3, 2}}) && never.offloaded() == 0;
+            never.computed_on_cpu(1);
+            right = right && never.last_error() && never.last_error()->find("before a fork") != std::string::npos;
+            right = right && never.report().find("before a fork") != std::string::npos && !never.report_json().empty();
+            try {
+                strict.matmul({a, {2, 3}}, {a, {3, 2}});
+                right = false;
+            } catch (const Error& error) {
+                right = right && error.fault() == Fault::device_lost;
+            }
+            _exit(right ? 0 : 1);
+        }
+        int status = 0;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        good += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 1 : 0;
+    }
+    enough = true;
+    threads.clear();
+    CHECK(good == 30);
+    CHECK(strict.matmul({a, {2, 3}}, {a, {3, 2}}));
 }
