@@ -68,6 +68,30 @@ TEST_CASE("offload from eight threads: callers leave in the middle of their oper
     CHECK(on_card > 0);
 }
 
+TEST_CASE("offload from several threads: two measure the card at once, while a third works on it") {
+    Calls::right();
+    const SharedWorker worker = SharedWorker::open({.backend = "cpu"});
+    REQUIRE(worker);
+    std::atomic<int> measuring = 2, failed = 0;
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 2; t++) {
+        threads.emplace_back([&] {
+            const GpuBackend card(worker, {.measure = true});
+            if (card.last_error() || !(card.costs().cpu_gemm > 0)) failed++;
+            measuring--;
+        });
+    }
+    GpuBackend card(worker, {.costs = card_always});
+    const ScopedAccelerator use(card);
+    Calls calls(1);
+    do calls.all();
+    while (measuring > 0);
+    threads.clear();
+    CHECK(failed == 0);
+    CHECK(calls.worst < rounding);
+    CHECK(card.offloaded() > 0);
+}
+
 TEST_CASE("offload from eight threads: warnings are told once each, whoever meets them") {
     Failures failures("cpu");
     failures.fault = Fault::gpu_broken;

@@ -116,7 +116,7 @@ enum class Verify {
 
 struct Options {
     Policy policy = Policy::silent;
-    std::function<void(const std::string&)> warn = {};
+    std::function<void(const std::string&)> warn = {};  // called by the threads that fail, several at once
     Verify verify = Verify::off;
     std::optional<Costs> costs = {};                      // instead of measured ones
     bool measure = false;                                 // anew, also where costs were stored before
