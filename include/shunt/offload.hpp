@@ -116,7 +116,7 @@ enum class Verify {
 
 struct Options {
     Policy policy = Policy::silent;
-    std::function<void(const std::string&)> warn = {};
+    std::function<void(const std::string&)> warn = {};  // called by the threads that fail, several at once
     Verify verify = Verify::off;
     std::optional<Costs> costs = {};                      // instead of measured ones
     bool measure = false;                                 // anew, also where costs were stored before
@@ -160,7 +160,8 @@ private:
 };
 
 // Installs an accelerator for what this thread computes with ops::, or for the whole process; a thread's own comes
-// first. The one before is back when this one goes. The accelerator has to outlive it.
+// first. The newest one counts; they may go in any order. The accelerator has to outlive it, and one of the process the
+// calls that other threads have begun; one of a thread goes on that thread.
 class ScopedAccelerator {
 public:
     enum class Scope { thread, process };
@@ -170,8 +171,10 @@ public:
     ScopedAccelerator& operator=(const ScopedAccelerator&) = delete;
 
 private:
-    Scope scope_;
-    Accelerator* before_;
+    friend struct Installed;
+    const Scope scope_;
+    Accelerator& accelerator_;
+    ScopedAccelerator* before_ = nullptr;
 };
 
 // The one that ops:: would ask; null: none.

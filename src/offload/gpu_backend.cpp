@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "core/forks.hpp"
 #include "core/stopwatch.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
@@ -119,6 +120,21 @@ struct GpuBackend::Impl {
         if (is_new && options.warn) options.warn(what);
     }
 
+    // --- after a fork ---------------------------------------------------------------------------
+    // Asked before any lock: the parent's other threads may have held them when it forked.
+
+    bool forked() const { return born != forks(); }
+
+    static std::string after_fork() {
+        return "This offload was started before a fork, and is the parent's alone: this process has to start its own.";
+    }
+
+    std::nullopt_t decline_after_fork() const {
+        declined.by = nullptr;
+        if (options.policy == Policy::strict) throw Error(Fault::device_lost, after_fork());
+        return std::nullopt;
+    }
+
     // --- deciding ------------------------------------------------------------------------------
 
     struct Verdict {
@@ -200,6 +216,7 @@ struct GpuBackend::Impl {
     template <typename MakeWork, typename Check>
     std::optional<std::vector<float>> offer(const Decision& asked, Correction::Class shape, const KernelShape& kernel,
                                             const View* weight, const MakeWork& make_work, const Check& check) {
+        if (forked()) return decline_after_fork();
         Verdict v{.decision = asked};
         decide_side(v, shape, kernel, weight);
         if (v.decision.side == Side::cpu) return decline(v, shape);
@@ -225,7 +242,6 @@ struct GpuBackend::Impl {
             }
             return decline(v, shape);
         }
-        offloaded++;
         report.add(v.decision);
         return values;
     }
@@ -321,6 +337,7 @@ struct GpuBackend::Impl {
         return true;
     }
 
+    const unsigned born = forks();
     const std::shared_ptr<SharedWorker::Impl> card;
     const Options options;
     std::string reason;  // why it does not work
@@ -332,7 +349,7 @@ struct GpuBackend::Impl {
     Correction correction;
     Sampler sampler;
     Report report;
-    std::atomic<std::uint64_t> offloaded = 0, checks = 0;
+    std::atomic<std::uint64_t> checks = 0;
     mutable std::mutex error_mutex;
     std::optional<std::string> last_error;
     std::set<std::string> told;
@@ -385,6 +402,7 @@ bool GpuBackend::activate(std::span<float> values, const ActivationOptions& acti
 }
 
 std::optional<std::string> GpuBackend::last_error() const {
+    if (impl_->forked()) return impl_->after_fork();
     const std::lock_guard lock(impl_->error_mutex);
     return impl_->last_error;
 }
@@ -405,14 +423,16 @@ CostsOrigin GpuBackend::costs_origin() const {
 }
 
 std::uint64_t GpuBackend::offloaded() const {
-    return impl_->offloaded;
+    return impl_->forked() ? 0 : impl_->report.count(Side::gpu);
 }
 
 std::string GpuBackend::report() const {
+    if (impl_->forked()) return impl_->after_fork() + "\n";
     return impl_->report.text(impl_->card ? impl_->card->facts.name : "no card (" + impl_->reason + ")");
 }
 
 std::string GpuBackend::report_json() const {
+    if (impl_->forked()) return Report().json("", impl_->costs);
     return impl_->report.json(impl_->card ? impl_->card->facts.name : "", impl_->costs);
 }
 
