@@ -32,9 +32,9 @@ bench: ## build and run the benchmarks
 install: build ## install to PREFIX (/usr/local), below DESTDIR if given
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
-format: ## lay out all C++ files as .clang-format says
+format: ## lay out all C++ and C files as .clang-format says
 	@tools/setup.sh test
-	@git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs clang-format-14 -i
+	@git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 -i
 
 clean: ## delete everything that was built
 	@rm -rf build

@@ -11,6 +11,7 @@ import check  # noqa: E402
 GOOD = {
     "include/shunt/a.hpp": "// A.\n#pragma once\n#include <vector>\n\n#include \"shunt/b.hpp\"\n",
     "include/shunt/b.hpp": "// B.\n#pragma once\n",
+    "include/shunt/d.h": "// D.\n#pragma once\n#include <stdint.h>\n",
     "src/core/c.hpp": "// C.\n#pragma once\n",
     "src/core/c.cpp": "// C.\n#include \"core/c.hpp\"\n\n#include <xxhash.h>\n\n#include \"shunt/a.hpp\"\n",
     "src/cpu/dnnl.cpp": "// D.\n#include <oneapi/dnnl/dnnl.hpp>\n\n#include \"core/c.hpp\"\n",
@@ -32,6 +33,7 @@ BAD = {  # file → text, line, part of the message
     "cli/c.cpp": ("// C.\n#include \"core/c.hpp\"\n", 2, "cli may not include core/c.hpp"),
     "examples/long.cpp": ("// L.\n" + "\n" * 499, 500, "500 lines"),
     "examples/first.cpp": ("#include <vector>\n", 1, "does not begin with a comment"),
+    "examples/first.c": ("int main(void) { return 0; }\n", 1, "does not begin with a comment"),
     "examples/todo.cpp": ("// F.\n// TO" "DO: the rest\n", 2, "unfinished"),
     "examples/tab.cpp": ("// T.\n\tint x;\n", 2, "a tab"),
     "examples/space.cpp": ("// S. \n", 1, "white space"),
@@ -52,7 +54,7 @@ def plant(tree):
 
 
 found, n = check.check(plant(GOOD))
-assert found == [] and n == 7, found
+assert found == [] and n == 8, found
 
 found, _ = check.check(plant(GOOD | {name: text for name, (text, _, _) in BAD.items()}))
 for name, (_, line, message) in BAD.items():

@@ -41,8 +41,9 @@ LIBRARIES = {  # an include that starts so → the library
     "CLI/": "cli11", "webgpu.h": "webgpu.h", "wgpu.h": "webgpu.h", "zip.h": "zip", "zlib.h": "zip", "doctest/": "doctest", "benchmark/": "benchmark",
 }
 POSIX = re.compile(r"(unistd|fcntl|signal|dlfcn|sched|pthread|termios|poll|immintrin|x86intrin|cpuid|glob)\.h$|sys/\w+\.h$")
-CODE = {".cpp", ".hpp"}
-COMMENTED = {".cpp": "//", ".hpp": "//", ".sh": "#", ".cmake": "#", ".py": '"""', ".supp": "#"}
+C_STD = re.compile(r"(stdbool|stddef|stdint|stdio|stdlib)\.h")  # of the header for C, and its example
+CODE = {".cpp", ".hpp", ".c", ".h"}
+COMMENTED = dict.fromkeys(CODE, "//") | {".sh": "#", ".cmake": "#", ".py": '"""', ".supp": "#"}
 TEXT = CODE | set(COMMENTED) | {".md", ".txt", ".json", ".in", ".yml"}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -73,7 +74,7 @@ def included_part(root, path, mark, name):
         if (root / path.parent / name).exists():
             return part_of(path.parent / name)
         return name.split("/")[0] if (root / "src" / name).exists() else None
-    if re.fullmatch(r"\w+", name):
+    if re.fullmatch(r"\w+", name) or C_STD.fullmatch(name):
         return "std"
     if POSIX.match(name):
         return "posix"
