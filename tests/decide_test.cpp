@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decide/choose.hpp"
+#include "decide/machine.hpp"
 #include "decide/measured.hpp"
 #include "model_tables.hpp"
 
@@ -197,4 +198,14 @@ TEST_CASE("choices: the CPU answers what it manages in the time of the card's ch
     CHECK(rows_on_cpu(1000, 1, 256) == 0);
     CHECK(rows_on_cpu(1.6e308, 1e308, 256) == 160);
     CHECK(rows_on_cpu(1, 1, 256) == std::numeric_limits<std::size_t>::max());
+}
+
+TEST_CASE("machine: a hidden card is not there, for that reason, and not looked for") {
+    const Variable hidden("SHUNT_GPU", "off");
+    for (const char* adapter : {"", "no such card"}) {
+        const Machine card = machine("gpu", {.adapter = adapter});
+        CHECK(!card.there);
+        CHECK(card.reason == "SHUNT_GPU=off hides the graphics card.");
+    }
+    CHECK(machine("cpu", {.threads = 3}).facts == "cpu, 3 threads");
 }

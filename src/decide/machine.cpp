@@ -16,6 +16,8 @@ Machine machine(const std::string& backend, const BackendOptions& options) {
                                                         : std::to_string(std::thread::hardware_concurrency());
         return {.there = true, .facts = backend + ", " + threads + " threads", .name = backend};
     }
+    // The driver is not even asked: a program that hides its card is to have nothing to do with it.
+    if (environment("SHUNT_GPU") == "off") return {.there = false, .reason = "SHUNT_GPU=off hides the graphics card."};
     const AdapterList list = list_adapters(options.adapter);
     for (const Adapter& a : list.adapters) {
         if (!a.used) continue;
