@@ -67,7 +67,7 @@ typedef struct shunt_card_options {
                               // options above are then its own
     shunt_policy policy;
     shunt_verify verify;
-    void (*warn)(const char* text, void* warn_data);  // called within a call, by its thread; must return
+    void (*warn)(const char* text, void* warn_data);  // called by the threads that fail, several at once; must return
     void* warn_data;
     const char* costs;       // a file of shunt_card_save_costs() or `shunt calibrate -o`, instead of measured ones
     bool measure;            // costs anew, also where they were stored before
