@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "failing_backend.hpp"
 #include "model_tables.hpp"
 
 using namespace shunt;
@@ -243,6 +244,27 @@ TEST_CASE("model: texts that are not UTF-8 are refused before the training") {
     Table table = csv(flowers);
     table.columns[2].values[0] = "\xff";
     CHECK_MENTIONS(refusal(Fault::bad_data, [&] { Model::train(table, small("kind"), short_run()); }), "not UTF-8");
+}
+
+TEST_CASE("model: one that is saved when it is trained outlives a failure of its scoring") {
+    const Directory here;
+    const auto table = csv(flowers);
+    Failures failures;
+    failures.fault = Fault::out_of_memory;
+    failures.forever = true;
+    auto options = small("kind");
+    auto expected = Model::train(table, options, short_run()).model.network().weights();
+    for (auto& values : expected) {
+        for (auto& value : values) value = static_cast<float>(value);  // as the file of a card's model has them
+    }
+    options.backend = "test card";
+    options.on_trained = [&](const Model& model) {
+        CHECK(model.history().size() == 2);
+        model.save(here.file("m"));
+        failures.at = failures.calls;
+    };
+    CHECK_MENTIONS(refusal(Fault::out_of_memory, [&] { Model::train(table, options, short_run()); }), "fails at call");
+    CHECK(Model::load(here.file("m"), "plain").network().weights() == expected);
 }
 
 TEST_CASE("model: names of the choices") {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ Scale parse_scale(std::string_view text);
 Missing parse_missing(std::string_view text);
 Unknown parse_unknown(std::string_view text);
 
+class Model;
+
 struct ModelOptions {
     std::vector<std::string> target = {};    // a column; several numeric ones under mse
     std::vector<std::string> features = {};  // empty: all that are not target, weights or dropped
@@ -45,6 +48,9 @@ struct ModelOptions {
     std::string backend = {};
     int threads = 0;
     std::string adapter = {};
+
+    // Called with the trained model before it is scored: one that is saved here is not lost when scoring fails.
+    std::function<void(const Model&)> on_trained = {};
 };
 
 // How answers compare with the truth.

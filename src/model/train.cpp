@@ -240,16 +240,18 @@ Trained Model::train(const Table& table, const ModelOptions& options, TrainOptio
     auto result = network.train(prepared.training, train);
 
     const auto mark = mark_of(prepared.training);
-    prepared.training.weights.clear();  // they say how much a sample teaches; in a score each counts once
-    const auto training = score(network, prepared.target, prepared.training);
-    std::optional<Score> validation;
-    if (has_held) validation = score(network, prepared.target, prepared.held);
-    const double base = baseline(prepared.target, prepared.training, has_held ? prepared.held : prepared.training);
-
     const auto weights = options.sample_weights.empty() ? "" : table.column(options.sample_weights).name;
     Model model(std::make_unique<Impl>(
         Impl{std::move(network), std::move(prepared.features), std::move(prepared.target),
              describe_training(train, options.hold_out, weights), result.history, result.stopped, mark}));
+    if (options.on_trained) options.on_trained(model);
+
+    const auto& target = model.impl_->target;
+    prepared.training.weights.clear();  // they say how much a sample teaches; in a score each counts once
+    const auto training = score(model.network(), target, prepared.training);
+    std::optional<Score> validation;
+    if (has_held) validation = score(model.network(), target, prepared.held);
+    const double base = baseline(target, prepared.training, has_held ? prepared.held : prepared.training);
     return {std::move(model), std::move(result), training, validation, base, prepared.dropped, std::move(warnings)};
 }
 
