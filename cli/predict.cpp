@@ -141,7 +141,9 @@ int predict(Arguments arguments) {
     if (probabilities && model.classes().empty())
         throw Error(Fault::bad_argument, c.model + " predicts numbers: there are no --probabilities.");
     const Input in = read_input(line, c, model, keep);
-    const std::string csv = as_csv(model, model.predict(in.table), in, probabilities);
+    const Answers answers = model.predict(in.table);
+    warn_of_no_answers(in.table, answers.not_finite);
+    const std::string csv = as_csv(model, answers, in, probabilities);
     if (output.empty()) {
         print(csv);
         return 0;

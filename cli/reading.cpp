@@ -40,6 +40,18 @@ ReadOptions read_options(const CommandLine& line, const Reading& reading, std::v
     return options;
 }
 
+void warn_of_no_answers(const Table& table, const std::vector<std::size_t>& rows, const std::string& also) {
+    if (rows.empty()) return;
+    const std::string first = table.place(rows.front());
+    const std::string which = rows.size() == 1
+                                  ? first + " has no answer"
+                                  : std::to_string(rows.size()) + " rows have no answer, the first is " + first;
+    note("warning: " + one_line(which) +
+         ": the network's outputs are not finite numbers. Values far beyond those of the training rows overflow inside "
+         "it." +
+         also + "\n");
+}
+
 std::vector<std::size_t> value_counts(const Column& column) {
     std::vector<std::size_t> counts(column.values.size());
     for (const std::uint32_t code : column.codes) {

@@ -131,11 +131,14 @@ Trained train_shown(TrainCommand& c, const Table& table, const Table* validate, 
     }
 }
 
-int end(const TrainCommand& c, const Trained& trained, const Interrupt& interrupt) {
+int end(const TrainCommand& c, const Table& table, const Table& validate, const Trained& trained,
+        const Interrupt& interrupt) {
     const bool interrupted = trained.result.stopped == Stopped::interrupted;
     const bool no_result = before_the_first_epoch(trained.model);
     if (!c.quiet) {
         for (const std::string& warning : trained.warnings) note("warning: " + one_line(warning) + "\n");
+        warn_of_no_answers(table, trained.training.not_finite);
+        if (trained.validation) warn_of_no_answers(validate, trained.validation->not_finite);
         for (const std::string& what : trained.result.notes) note("shunt: note: " + one_line(what) + "\n");
     }
     if (c.json) {
@@ -171,7 +174,7 @@ int train(Arguments arguments) {
     Interrupt interrupt;
     const Trained trained = train_shown(*c, table, validate ? &*validate : nullptr, interrupt);
     interrupt.ignore();
-    return end(*c, trained, interrupt);
+    return end(*c, table, validate ? *validate : table, trained, interrupt);
 }
 
 }  // namespace shunt::cli

@@ -267,6 +267,46 @@ TEST_CASE("model: one that is saved when it is trained outlives a failure of its
     CHECK(Model::load(here.file("m"), "plain").network().weights() == expected);
 }
 
+TEST_CASE("model: rows that overflow inside the network have no answer, and are counted") {
+    const auto table = csv("a,b,y,z\n0,0,u,0\n0,1,v,1\n1,0,v,1\n1,1,u,0\n");
+    // On cpu, in float32: rows 1 and 3 overflow.
+    const auto extreme = csv("a,b,y,z\n0,0,u,0\n3e38,3e38,u,0\n0,1,v,1\n3e38,-3e38,v,1\n");
+    auto options = small("y");
+    options.drop = {"z"};
+    options.backend = "cpu";
+    options.scale = Scale::none;
+    options.hidden = {8, 8, 8};
+    options.activation = LayerKind::relu;
+    auto train = short_run(60);
+    train.lr = 0.1;
+    const auto trained = Model::train(table, options, train);
+    REQUIRE(trained.training.accuracy == 1);
+    CHECK(trained.training.not_finite.empty());
+    const std::vector<std::size_t> rows = {1, 3};
+    const auto answers = trained.model.predict(extreme);
+    CHECK(answers.not_finite == rows);
+    CHECK(answers.classes[0] == 0);
+    CHECK(answers.classes[2] == 1);
+    for (const auto row : rows) {
+        CHECK(!answers.classes[row]);
+        CHECK(std::isnan(answers.probabilities[2 * row]));
+        CHECK(std::isnan(answers.probabilities[2 * row + 1]));
+    }
+    const auto score = trained.model.evaluate(extreme);
+    CHECK(score.not_finite == rows);
+    CHECK(score.accuracy == 0.5);
+    CHECK(score.confusion == std::vector<std::vector<std::size_t>>{{1, 0}, {0, 1}});
+
+    options.target = {"z"};
+    options.drop = {"y"};
+    const auto numbers = Model::train(table, options, train);
+    const auto values = numbers.model.predict(extreme);
+    CHECK(values.not_finite == rows);
+    CHECK(std::isfinite(values.values[0]));
+    CHECK(std::isnan(values.values[1]));
+    CHECK(numbers.model.evaluate(extreme).not_finite == rows);
+}
+
 TEST_CASE("model: names of the choices") {
     CHECK(parse_scale(to_string(Scale::minmax)) == Scale::minmax);
     CHECK(parse_missing("drop") == Missing::drop);

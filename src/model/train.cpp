@@ -150,6 +150,7 @@ struct Prepared {
     Features features;
     Target target;
     Samples training, held;
+    Rows training_rows, held_rows;  // of the table, and of the one to validate on if there is one
     std::size_t dropped = 0;
 };
 
@@ -200,6 +201,8 @@ Prepared prepare(const Table& table, const ModelOptions& options, std::vector<st
         result.training.weights = read_weights(table, *roles.weights, split.training);
     }
     if (!split.held.empty()) result.held = encode_rows(result.features, target, table, roles, split.held);
+    result.training_rows = std::move(split.training);
+    result.held_rows = std::move(split.held);
     return result;
 }
 
@@ -210,10 +213,11 @@ std::size_t prepare_validation(const Table& table, Prepared& prepared) {
     roles.features = find_features(prepared.features, table);
     roles.targets = find_targets(prepared.target, table);
     check_present(table, roles.targets);
-    const auto rows = usable_rows(table, roles.features, prepared.features.missing);
+    auto rows = usable_rows(table, roles.features, prepared.features.missing);
     if (rows.empty()) throw Error(Fault::bad_data, table.source + " has no row to validate on.");
     prepared.held = encode_rows(prepared.features, prepared.target, table, roles, rows);
-    return table.rows - rows.size();
+    prepared.held_rows = std::move(rows);
+    return table.rows - prepared.held.n;
 }
 
 // A text that is not UTF-8 cannot be written to a file, which is better known before the training.
@@ -248,9 +252,9 @@ Trained Model::train(const Table& table, const ModelOptions& options, TrainOptio
 
     const auto& target = model.impl_->target;
     prepared.training.weights.clear();  // they say how much a sample teaches; in a score each counts once
-    const auto training = score(model.network(), target, prepared.training);
+    const auto training = score(model.network(), target, prepared.training, prepared.training_rows);
     std::optional<Score> validation;
-    if (has_held) validation = score(model.network(), target, prepared.held);
+    if (has_held) validation = score(model.network(), target, prepared.held, prepared.held_rows);
     const double base = baseline(target, prepared.training, has_held ? prepared.held : prepared.training);
     return {std::move(model), std::move(result), training, validation, base, prepared.dropped, std::move(warnings)};
 }

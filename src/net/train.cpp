@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/finite.hpp"
 #include "net/auto.hpp"
 #include "net/impl.hpp"
 #include "net/samples.hpp"
@@ -241,7 +242,7 @@ private:
     // Losses are taken before a step's update: nobody has looked at the last one.
     void check_weights(const Weights& weights) {
         for (const std::vector<double>& values : weights) {
-            if (std::ranges::all_of(values, [](double x) { return std::isfinite(x); })) continue;
+            if (all_finite(values)) continue;
             epoch_ = (step_ - 1) / steps_ + 1;  // the loop, where it ends by itself, is one further
             diverged("The weights are no longer finite numbers after epoch " + std::to_string(epoch_));
         }

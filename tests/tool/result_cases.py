@@ -297,6 +297,36 @@ class Evaluate(ToolTest):
             self.assertIn(words, out)
 
 
+class NotFinite(ToolTest):
+    """Rows that overflow inside a network in float32 have no answer, and one warning says which is the first."""
+
+    def extreme(self):
+        self.file("d.csv", "b,a,y\n0,0,0\n3e38,3e38,0\n\n1,0,1\n3e38,-3e38,1\n")
+        self.works("train", "xor.csv", "--target", "y", "--loss", "softmax", "--hidden", "8,8,8", "--scale", "none", "--epochs",
+                   "150", "--lr", "0.02", "--backend", "cpu", "-o", "m", "--quiet")
+        return "m", "d.csv", "--backend", "cpu"
+
+    def test_predict(self):
+        run = self.works("predict", *self.extreme(), "--keep", "a", "--probabilities")
+        lines = run.out.splitlines()
+        self.assertEqual((lines[2], lines[4]), ("3e38,,,", "-3e38,,,"))
+        self.assertRegex(lines[3], r"\A0,1,[\d.e-]+,[\d.e-]+\Z")
+        self.assertRegex(run.err, r"\Awarning: 2 rows have no answer, the first is d\.csv:3: [^\n]*not finite[^\n]*\n\Z")
+
+    def test_evaluate(self):
+        run = self.works("evaluate", *self.extreme(), "--json")
+        self.assertEqual((run.json["accuracy"], run.json["confusion"]), (0.5, [[1, 0], [0, 1]]))
+        self.assertRegex(run.err, r"\Awarning: 2 rows [^\n]*d\.csv:3: [^\n]* count as wrong\.\n\Z")
+
+    def test_one_row_of_numbers(self):
+        self.file("steep.csv", "a,y\n0,0\n1,5000\n")
+        self.works("train", "steep.csv", "--target", "y", "--hidden", "8", "--scale", "none", "--epochs", "300", "--lr", "0.2",
+                   "--backend", "cpu", "-o", "m", "--quiet")
+        run = self.works("predict", "m", "-", "--backend", "cpu", stdin="a\n0\n3e38\n")
+        self.assertEqual(run.out.splitlines()[2], "")
+        self.assertRegex(run.err, r"\Awarning: stdin:3 has no answer: [^\n]*\n\Z")
+
+
 class Info(ToolTest):
     def test_a_model(self):
         out = self.works("info", self.model()).out
