@@ -69,6 +69,7 @@ int evaluate(Arguments arguments) {
     const Model model = load_model(c);
     const Table table = read_table(c.data, reading_for(line, c, model));
     const Score score = model.evaluate(table);
+    warn_of_header(table);
     warn_of_no_answers(table, score.not_finite, score.accuracy ? " In the accuracy they count as wrong." : "");
     print(json ? to_json_text(as_json(model, score)) : in_words(model, score));
     return 0;

@@ -42,7 +42,13 @@ int info(Arguments arguments) {
     if (file.empty()) line.refuse_usage("info needs a file, a model or a table.");
     const ReadOptions options = read_options(line, reading, categorical);
 
-    print(file != "-" && is_model(file) ? model_info(file, json) : table_info(read_table(file, options), json));
+    if (file != "-" && is_model(file)) {
+        print(model_info(file, json));
+        return 0;
+    }
+    const Table table = read_table(file, options);
+    print(table_info(table, json));
+    warn_of_header(table);
     return 0;
 }
 

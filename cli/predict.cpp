@@ -142,6 +142,7 @@ int predict(Arguments arguments) {
         throw Error(Fault::bad_argument, c.model + " predicts numbers: there are no --probabilities.");
     const Input in = read_input(line, c, model, keep);
     const Answers answers = model.predict(in.table);
+    warn_of_header(in.table);
     warn_of_no_answers(in.table, answers.not_finite);
     const std::string csv = as_csv(model, answers, in, probabilities);
     if (output.empty()) {

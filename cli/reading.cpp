@@ -40,6 +40,10 @@ ReadOptions read_options(const CommandLine& line, const Reading& reading, std::v
     return options;
 }
 
+void warn_of_header(const Table& table) {
+    if (!table.header_doubt.empty()) note("warning: " + one_line(table.header_doubt) + "\n");
+}
+
 void warn_of_no_answers(const Table& table, const std::vector<std::size_t>& rows, const std::string& also) {
     if (rows.empty()) return;
     const std::string first = table.place(rows.front());

@@ -22,6 +22,9 @@ void add_labels_option(CommandLine& line, Reading& reading);
 // Refuses --header with --no-header.
 ReadOptions read_options(const CommandLine& line, const Reading& reading, std::vector<std::string> categorical = {});
 
+// A warning where it is in doubt what a table's first row is.
+void warn_of_header(const Table& table);
+
 // A warning where a table has rows without an answer, for Answers::not_finite and Score::not_finite.
 // also: of what follows for them, " They count as wrong."
 void warn_of_no_answers(const Table& table, const std::vector<std::size_t>& rows, const std::string& also = "");

@@ -231,6 +231,9 @@ void check_texts(const Prepared& prepared) {
 Trained Model::train(const Table& table, const ModelOptions& options, TrainOptions train, const Table* validate) {
     check_options(options, table, validate);
     std::vector<std::string> warnings;
+    for (const auto* read : {&table, validate}) {
+        if (read != nullptr && !read->header_doubt.empty()) warnings.push_back(read->header_doubt);
+    }
     auto prepared = prepare(table, options, warnings);
     check_texts(prepared);
     if (validate != nullptr) prepared.dropped += prepare_validation(*validate, prepared);

@@ -356,6 +356,14 @@ class Info(ToolTest):
         self.assertIn("--categorical", self.works("info", "d.csv").out)
         self.assertIn("text", self.works("info", "d.csv", "--categorical", "b").out)
 
+    def test_a_first_row_in_doubt_is_warned_of_by_every_command(self):
+        self.file("d.csv", "0,1,2\n0,1,1\n1,0,1\n1,1,0\n")
+        train = ("train", "d.csv", "--target", "c3", "--epochs", "1", "-o", "m")
+        self.works(*train)
+        for command in (train, ("info", "d.csv"), ("predict", "m", "d.csv"), ("evaluate", "m", "d.csv")):
+            self.assertRegex(self.works(*command).err, r"(?m)^warning: d\.csv:1 is all numbers .*--header.*--no-header")
+            self.assertNotIn("warning", self.works(*command, "--no-header").err)
+
     def test_many_columns_stay_readable(self):
         self.file("x.npy", npy([0.0] * 800, (1, 800)))
         self.assertLess(len(self.works("info", "x.npy").out.splitlines()), 50)
