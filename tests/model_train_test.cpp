@@ -3,6 +3,7 @@
 
 #include "core/text.hpp"
 #include "failing_backend.hpp"
+#include "model/hold_out.hpp"
 #include "model_tables.hpp"
 
 using namespace shunt;
@@ -305,6 +306,19 @@ TEST_CASE("model: rows that overflow inside the network have no answer, and are 
     CHECK(std::isfinite(values.values[0]));
     CHECK(std::isnan(values.values[1]));
     CHECK(numbers.model.evaluate(extreme).not_finite == rows);
+}
+
+TEST_CASE("model: a validation row that overflows is named, held out or of a table of its own") {
+    auto options = small("y");
+    options.backend = "cpu";
+    options.hidden = {32};  // of which some see what is large
+    options.scale = Scale::none;
+    const auto validate = read_csv("x,y\n1,2\n1e38,3\n", "v.csv");
+    CHECK_MENTIONS(why("x,y\n1,2\n2,4\n", options, &validate), "training samples is: v.csv:3 ");
+    const std::string text = "x,y\n1,1\n2,2\n3,3\n1e38,4\n";
+    options.hold_out = 0.25;
+    for (options.seed = 1; split_rows({0, 1, 2, 3}, {}, 0.25, options.seed).held != Rows{3};) options.seed++;
+    CHECK_MENTIONS(why(text, options), "training samples is: t.csv:5 ");
 }
 
 TEST_CASE("model: names of the choices") {

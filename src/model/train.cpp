@@ -7,6 +7,7 @@
 #include "model/hold_out.hpp"
 #include "model/impl.hpp"
 #include "model/score.hpp"
+#include "net/overflow.hpp"
 
 namespace shunt {
 
@@ -220,6 +221,15 @@ std::size_t prepare_validation(const Table& table, Prepared& prepared) {
     return table.rows - prepared.held.n;
 }
 
+// held: the table of the rows that are held out.
+TrainResult train_network(Network& network, const Prepared& prepared, const TrainOptions& options, const Table& held) {
+    try {
+        return network.train(prepared.training, options);
+    } catch (const ValidationOverflow& overflow) {
+        throw overflow.named(held.place(prepared.held_rows[overflow.sample()]));
+    }
+}
+
 // A text that is not UTF-8 cannot be written to a file, which is better known before the training.
 void check_texts(const Prepared& prepared) {
     for (const auto& column : prepared.features.columns) to_json({column.name, column.values});
@@ -244,7 +254,7 @@ Trained Model::train(const Table& table, const ModelOptions& options, TrainOptio
     check_outputs(network, prepared.target);
     const bool has_held = prepared.held.n > 0;
     train.validate = has_held ? &prepared.held : nullptr;
-    auto result = network.train(prepared.training, train);
+    auto result = train_network(network, prepared, train, validate != nullptr ? *validate : table);
 
     const auto mark = mark_of(prepared.training);
     const auto weights = options.sample_weights.empty() ? "" : table.column(options.sample_weights).name;
