@@ -35,6 +35,7 @@ int info(Arguments arguments) {
     line.group("Of a table");
     line.list("--categorical", categorical, "COLS", "columns whose numbers are categories");
     add_labels_option(line, reading);
+    add_array_options(line, reading);
     add_header_options(line, reading);
     line.example("shunt info iris.csv");
     line.example("shunt info iris.safetensors --json");
@@ -46,7 +47,7 @@ int info(Arguments arguments) {
         print(model_info(file, json));
         return 0;
     }
-    const Table table = read_table(file, options);
+    const Table table = read_data(file, reading, options);
     print(table_info(table, json));
     warn_of_header(table);
     return 0;

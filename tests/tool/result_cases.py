@@ -6,6 +6,7 @@ import io
 import os
 import re
 import struct
+import zipfile
 
 from support import GOLDEN, ToolTest, XOR
 
@@ -325,6 +326,52 @@ class NotFinite(ToolTest):
         run = self.works("predict", "m", "-", "--backend", "cpu", stdin="a\n0\n3e38\n")
         self.assertEqual(run.out.splitlines()[2], "")
         self.assertRegex(run.err, r"\Awarning: stdin:3 has no answer: [^\n]*\n\Z")
+
+
+class Arrays(ToolTest):
+    """An .npz of several arrays: train, predict, evaluate and info are told their names by the same options."""
+
+    def setUp(self):
+        super().setUp()
+        x, y = npy([0, 0, 0, 1, 1, 0, 1, 1], (4, 2)), npy([0, 1, 1, 0], (4,), "<i8")
+        self.npz("three.npz", x=x, y=y, w=y)
+        self.npz("other.npz", data=x, truth=y, wide=x)
+        self.npz("two.npz", x=x, y=y)
+        self.works("train", "three.npz", "--target", "y", "--features", "x", *GOLDEN, "-o", "m", "--quiet")
+
+    def npz(self, name, **arrays):
+        with zipfile.ZipFile(self.folder / name, "w") as archive:
+            for array, content in arrays.items():
+                archive.writestr(array + ".npy", content)
+
+    def test_predict(self):
+        for options in (("two.npz",), ("three.npz", "--features", "x"), ("other.npz", "--features", "data")):
+            self.assertEqual(self.works("predict", "m", *options).out, "prediction\n0\n1\n1\n0\n")
+        kept = self.works("predict", "m", "other.npz", "--features", "data", "--target", "truth", "--keep", "truth")
+        self.assertEqual(kept.out, "truth,prediction\n0,0\n1,1\n1,1\n0,0\n")
+        self.refused_data("predict", "m", "three.npz", says=("x, y, w", "name the input with --features"))
+        self.refused_data("predict", "m", "three.npz", "--features", "q", says=('"q"', "x, y, w", "--features names"))
+
+    def test_evaluate(self):
+        for options in (("two.npz",), ("three.npz", "--features", "x"),
+                        ("other.npz", "--features", "data", "--target", "truth")):
+            self.assertEqual(self.works("evaluate", "m", *options, "--json").json["accuracy"], 1)
+        self.refused_data("evaluate", "m", "three.npz", says=("x, y, w", "name the input with --features"))
+        self.refused_data("evaluate", "m", "other.npz", "--features", "data",
+                          says=('"y"', "data, truth, wide", "--target names"))
+        self.refused_data("evaluate", "m", "other.npz", "--features", "data", "--target", "wide", says="several columns")
+        self.refused_usage("evaluate", "m", "two.npz", "--target", "y", "--labels", "y.npy", says="--labels")
+
+    def test_info(self):
+        self.refused_data("info", "three.npz", says=("x, y, w", "--features", "--target"))
+        self.assertIn("2 columns", self.works("info", "three.npz", "--features", "x").out)
+        self.assertIn("3 columns", self.works("info", "three.npz", "--features", "x", "--target", "w").out)
+
+    def test_names_of_arrays_are_for_npz(self):
+        model = self.model()
+        for command in (("predict", model, "xor.csv"), ("evaluate", model, "xor.csv"), ("info", "xor.csv")):
+            for option in ("--features", "--target"):
+                self.refused_data(*command, option, "y", says=("xor.csv", ".npz"))
 
 
 class Info(ToolTest):
