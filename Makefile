@@ -24,7 +24,10 @@ bench: ## build and run the benchmarks
 	@tools/setup.sh build
 	@cmake --preset release -DSHUNT_TESTS=OFF -DSHUNT_BENCH=ON
 	@cmake --build --preset release -j $(JOBS)
-	@for source in bench/*.cpp; do program=$$(basename $$source .cpp); echo "--- $$program"; build/release/bench/$$program || exit 1; done
+	@for source in $(filter-out bench/convolutions_of.cpp,$(wildcard bench/*.cpp)); do program=$$(basename $$source .cpp); echo "--- $$program"; build/release/bench/$$program || exit 1; done
+	@echo "--- shunt bench conv"; build/release/shunt bench conv
+	@echo "--- shunt bench offload"; if build/release/shunt devices --doctor >/dev/null; then build/release/shunt bench offload; \
+		else echo "No card works here; build/release/shunt devices --doctor says why."; fi
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if given
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"

@@ -1,69 +1,24 @@
-// Convolutions on a backend: each one n times in one go on resident tensors. Prints shape, microseconds
-// and GFLOP/s; for a card which way was chosen, and behind it the other ways and tiles in microseconds.
+// Convolutions on a card, the ways and tiles beside the chosen one: `shunt bench conv` has the figures of what is
+// chosen. A line for each convolution with the way that was chosen and its microseconds, and one with all the others.
 //
-// convolution [BACKEND] [SECONDS]; without one, on a card where there is one.
-#include <algorithm>
-#include <chrono>
+// convolution [SECONDS [LIST]]
+//
+// With a LIST of bench/peers/onnx_convolutions.py, those of it.
+#include "webgpu/convolution.hpp"
+
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "shunt/backend.hpp"
-#ifdef SHUNT_BENCH_GPU
+#include "bench/convolution_list.hpp"
+#include "cli/convolutions.hpp"
 #include "webgpu/backend.hpp"
-#include "webgpu/convolution.hpp"
 #include "webgpu/product.hpp"
-#endif
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
-
-struct Work {
-    std::size_t pictures, in, h, w, out, kh, kw, stride = 1, groups = 1;
-
-    shunt::Conv2dOptions options() const {
-        shunt::Conv2dOptions o;
-        o.stride = {stride, stride}, o.pad = {kh / 2, kw / 2}, o.groups = groups;
-        o.activation = shunt::Activation::relu;
-        return o;
-    }
-};
-
-// Of networks that find and read text, then of those that classify pictures.
-const std::vector<Work> all = {{1, 3, 640, 640, 16, 3, 3, 2},       {1, 16, 320, 320, 16, 3, 3, 1, 16},
-                               {1, 16, 320, 320, 32, 1, 1},         {1, 64, 160, 160, 64, 3, 3},
-                               {1, 64, 160, 160, 64, 3, 3, 1, 64},  {1, 96, 80, 80, 96, 5, 5, 1, 96},
-                               {1, 96, 160, 160, 96, 5, 5, 2, 96},  {1, 256, 40, 40, 256, 1, 1},
-                               {1, 256, 40, 40, 64, 9, 9},          {1, 64, 80, 80, 128, 3, 3},
-                               {1, 96, 160, 160, 24, 3, 3},         {1, 24, 320, 320, 4, 1, 1},
-                               {1, 120, 12, 80, 480, 1, 1},         {16, 120, 12, 80, 480, 1, 1},
-                               {1, 240, 12, 80, 240, 5, 5, 1, 240}, {16, 240, 12, 80, 240, 5, 5, 1, 240},
-                               {1, 480, 1, 80, 120, 1, 3},          {1, 3, 224, 224, 64, 7, 7, 2},
-                               {1, 64, 56, 56, 64, 3, 3},           {1, 128, 28, 28, 128, 3, 3},
-                               {1, 256, 14, 14, 1024, 1, 1},        {1, 512, 14, 14, 512, 3, 3},
-                               {1, 512, 7, 7, 512, 3, 3},           {1, 2048, 7, 7, 512, 1, 1},
-                               {1, 512, 28, 28, 1024, 1, 1, 2},     {1, 256, 56, 56, 256, 3, 3},
-                               {8, 256, 56, 56, 256, 3, 3},         {1, 128, 56, 56, 128, 3, 3, 1, 32}};
-
-double seconds_each(shunt::Backend& backend, double budget, const std::function<void()>& work) {
-    const auto run = [&](int n) {
-        const auto start = clock_type::now();
-        for (int i = 0; i < n; i++) work();
-        backend.finish();
-        return std::chrono::duration<double>(clock_type::now() - start).count();
-    };
-    run(1);
-    int n = 1;
-    while (run(n) < budget / 4) n *= 2;
-    double best = 1e30;
-    for (int i = 0; i < 3; i++) best = std::min(best, run(4 * n) / (4 * n));
-    return best;
-}
-
-#ifdef SHUNT_BENCH_GPU
+using namespace shunt;
 using namespace shunt::webgpu;
 
 std::string name(const ConvolutionChoice& c) {
@@ -89,33 +44,22 @@ std::vector<ConvolutionChoice> others(const ConvolutionShape& s) {
         for (std::uint32_t down : {1u, 2u, 4u}) list.push_back({ConvolutionWay::direct, {}, down});
     return list;
 }
-#endif
 
-void measure(shunt::Backend& backend, const Work& w, double budget) {
-    const auto values = [&](shunt::Shape shape) {
-        std::vector<float> list(shape.size());
-        for (std::size_t i = 0; i < list.size(); i++) list[i] = static_cast<float>(i * 7 % 13) - 6;
-        return backend.upload(list, shape);
-    };
-    const shunt::Tensor x = values({w.pictures, w.in, w.h, w.w}), weight = values({w.out, w.in / w.groups, w.kh, w.kw});
-    shunt::Conv2dOptions o = w.options();
-    o.bias = values({w.out});
-    o.out = backend.conv2d(x, weight, o);
-    const double seconds = seconds_each(backend, budget, [&] { backend.conv2d(x, weight, o); });
-    const double operations = 2.0 * static_cast<double>(o.out.size() * weight.size() / w.out);
-    std::printf("%2zux%zux%zux%zu -> %zu %zux%zu s%zu g%zu %9.1f us %8.1f GFLOP/s", w.pictures, w.in, w.h, w.w, w.out,
-                w.kh, w.kw, w.stride, w.groups, 1e6 * seconds, operations / seconds / 1e9);
-#ifdef SHUNT_BENCH_GPU
-    if (Launcher* card = launcher_of(backend)) {
-        const ConvolutionShape shape = shape_of(x, weight, o, o.out);
-        std::printf("  %s\n   ", name(choose_convolution(shape)).c_str());
-        for (const ConvolutionChoice& choice : others(shape)) {
-            const double other =
-                seconds_each(backend, budget, [&] { convolution(*card, x, weight, o, o.out, &choice); });
-            std::printf(" %s: %.1f", name(choice).c_str(), 1e6 * other);
-        }
+struct Timed {
+    Backend& backend;
+    Launcher& card;
+    double budget;
+};
+
+void measure(const Timed& on, const std::string& what, const Tensor& x, const Tensor& weight, const Conv2dOptions& o) {
+    const ConvolutionShape shape = shape_of(x, weight, o, o.out);
+    const double chosen = cli::seconds_each(on.backend, on.budget, [&] { on.backend.conv2d(x, weight, o); });
+    std::printf("%-44s %9.1f us  %s\n   ", what.c_str(), 1e6 * chosen, name(choose_convolution(shape)).c_str());
+    for (const ConvolutionChoice& choice : others(shape)) {
+        const double other =
+            cli::seconds_each(on.backend, on.budget, [&] { convolution(on.card, x, weight, o, o.out, &choice); });
+        std::printf(" %s: %.1f", name(choice).c_str(), 1e6 * other);
     }
-#endif
     std::printf("\n");
     std::fflush(stdout);
 }
@@ -123,8 +67,19 @@ void measure(shunt::Backend& backend, const Work& w, double budget) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const char* found = shunt::try_backend("gpu").backend ? "gpu" : "cpu";
-    const auto backend = shunt::make_backend(argc > 1 ? argv[1] : found);
-    const double budget = argc > 2 ? std::atof(argv[2]) : 0.01;
-    for (const Work& w : all) measure(*backend, w, budget);
+    const TriedBackend card = try_backend("gpu");
+    if (!card.backend) {
+        std::printf("No card: %s\n", card.reason.c_str());
+        return 0;
+    }
+    const Timed on{*card.backend, *launcher_of(*card.backend), argc > 1 ? std::atof(argv[1]) : 0.01};
+    if (argc > 2) {
+        for (const bench::Listed& c : bench::read_list(on.backend, argv[2], true))
+            measure(on, c.line, c.x, c.weight, c.options);
+        return 0;
+    }
+    for (const cli::Convolution& c : cli::convolutions) {
+        const cli::Operands o(on.backend, c);
+        measure(on, c.name(), o.x, o.weight, o.options);
+    }
 }

@@ -10,30 +10,20 @@
 namespace shunt::cli {
 namespace {
 
-struct Command {
-    const char* name;
-    const char* summary;
-    int (*run)(Arguments);
-};
-
 constexpr Command commands[] = {
     {"train", "train a network on a table, and say how good it is", train},
     {"predict", "answer the rows of a table, as CSV", predict},
     {"evaluate", "compare a model's answers with the truth", evaluate},
     {"info", "show what is in a model, or how a table is understood", info},
     {"devices", "list what can compute here, and why or why not", devices},
+    {"calibrate", "measure what operators cost here, for programs that offload them", calibrate},
+    {"bench", "figures of this machine, with their conditions", bench},
 };
 
 std::string help() {
-    std::string out =
-        "shunt trains neural networks on tables, on whatever computes fastest here.\n\n"
-        "Usage: shunt COMMAND ...\n\n";
-    for (const Command& command : commands) {
-        std::string name = command.name;
-        name.resize(10, ' ');
-        out += "  " + name + command.summary + "\n";
-    }
-    return out +
+    return "shunt trains neural networks on tables, on whatever computes fastest here.\n\n"
+           "Usage: shunt COMMAND ...\n\n" +
+           lines_of(commands) +
            "\nFor example\n"
            "  shunt train iris.csv --target species --hold-out 0.2 -o iris.safetensors\n"
            "  shunt predict iris.safetensors new.csv --probabilities\n"
@@ -50,13 +40,7 @@ int dispatch(Arguments arguments) {
         print("shunt " SHUNT_VERSION "\n");
         return 0;
     }
-    std::vector<std::string> names;
-    for (const Command& command : commands) {
-        if (first == command.name) return command.run(arguments.subspan(1));
-        names.emplace_back(command.name);
-    }
-    const std::string what = first.starts_with('-') ? " is not an option of shunt." : " is not a command.";
-    throw Usage("'" + first + "'" + what + did_you_mean(first, names) + " There are: " + joined(names) + ".");
+    return run_named(commands, arguments, "shunt", "a command");
 }
 
 int fail(const std::string& what, int status) {

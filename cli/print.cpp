@@ -77,8 +77,7 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows, const 
     for (const auto& row : rows) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); i++) {
-            const std::string pad(widths[i] - width(row[i]), ' ');
-            line += (i == 0 ? "" : "  ") + (right[i] ? pad + row[i] : row[i] + pad);
+            line += (i == 0 ? "" : "  ") + padded(row[i], widths[i], right[i]);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";
@@ -89,6 +88,11 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows, const 
 std::size_t width(const std::string& text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t columns, bool right) {
+    const std::string pad(columns - std::min(width(text), columns), ' ');
+    return right ? pad + text : text + pad;
 }
 
 std::string csv_cell(const std::string& text) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "shunt/backend.hpp"
@@ -33,6 +35,8 @@ struct Failures {
     std::int64_t then = std::numeric_limits<std::int64_t>::max();  // and a later one
     Fault fault = Fault::device_lost;                              // a lost one is lost for good
     bool forever = false;                                          // so do all later calls
+    std::int64_t every = 0;                                        // each so many-th call fails too; 0: none
+    std::chrono::microseconds pause{0};                            // that each fifth call takes
     int most_opened = std::numeric_limits<int>::max();
     std::size_t most_values = std::numeric_limits<std::size_t>::max();  // of a tensor
 
@@ -118,7 +122,9 @@ private:
         Failures& f = *Failures::now;
         const std::int64_t number = f.calls++;
         if (f.over && !lost_) return;
-        if (lost_ || number == f.at || number == f.then || (f.forever && number > f.at)) {
+        if (f.pause.count() > 0 && number % 5 == 0) std::this_thread::sleep_for(f.pause);
+        if (lost_ || number == f.at || number == f.then || (f.forever && number > f.at) ||
+            (f.every > 0 && number % f.every == f.every - 1)) {
             f.happened = true;
             lost_ = f.fault == Fault::device_lost;
             throw Error(f.fault, "This card fails at call " + std::to_string(number) + ".");

@@ -58,9 +58,17 @@ TEST_CASE("calibrate: a card is measured once, and again where that is asked for
         REQUIRE(worker);
         const GpuBackend first(worker);
         check_usable(first.costs());
+        CHECK(first.costs_origin().measured);
         if (first.costs().spread <= most_spread) {  // others are not worth keeping
-            CHECK(GpuBackend(worker).costs() == first.costs());
+            CHECK(first.costs_origin().file == place / "measured.json");
+            CHECK(std::filesystem::exists(first.costs_origin().file));
+            const GpuBackend second(worker);
+            CHECK(second.costs() == first.costs());
+            CHECK(!second.costs_origin().measured);
             CHECK(GpuBackend(worker, {.measure = true}).costs() != first.costs());
+        } else {
+            CHECK(first.costs_origin().file.empty());
+            CHECK(!first.costs_origin().not_kept.empty());
         }
     }
     std::filesystem::remove_all(place);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -189,6 +190,23 @@ TEST_CASE("offload: a card that never works again is left alone, after a few tri
     }
 }
 
+TEST_CASE("offload: a card that did not come back is opened again by who wants to measure it") {
+    Failures failures("cpu");
+    const SharedWorker worker = test_card();
+    const std::vector<float> a = some(6, 1);
+    GpuBackend first(worker, by(card_always));
+    failures.at = failures.calls;
+    failures.most_opened = failures.opened;
+    CHECK(!first.matmul({a, {2, 3}}, {a, {3, 2}}));
+    const GpuBackend in_vain(worker, {.measure = true});
+    REQUIRE(in_vain.last_error());
+    CHECK_MENTIONS(*in_vain.last_error(), "The card does not come back.");
+    failures.over = true;
+    failures.most_opened = failures.opened + 1;
+    const GpuBackend back(worker, {.measure = true});
+    CHECK(!back.last_error());
+}
+
 TEST_CASE("offload: what does not fit on the card is computed there in pieces") {
     Failures failures("cpu");
     failures.most_values = 300;  // of a tensor: the program's products have 480 values in a
@@ -255,6 +273,26 @@ TEST_CASE("offload: accelerators are installed for a thread or the process, and 
         CHECK(current_accelerator() == &one);
     }
     CHECK(current_accelerator() == nullptr);
+}
+
+TEST_CASE("offload: accelerators of the process may go in any order") {
+    Failures none("cpu");
+    const SharedWorker worker = test_card();
+    GpuBackend one(worker, by(card_never)), two(worker, by(card_never)), three(worker, by(card_never));
+    using Scope = ScopedAccelerator::Scope;
+    for (const Scope scope : {Scope::process, Scope::thread}) {
+        std::optional<ScopedAccelerator> first(std::in_place, one, scope), second(std::in_place, two, scope),
+            third(std::in_place, three, scope);
+        second.reset();
+        CHECK(current_accelerator() == &three);
+        third.reset();
+        CHECK(current_accelerator() == &one);
+        second.emplace(two, scope);
+        first.reset();
+        CHECK(current_accelerator() == &two);
+        second.reset();
+        CHECK(current_accelerator() == nullptr);
+    }
 }
 
 TEST_CASE("offload: eight threads at once get right answers, and the counts add up") {

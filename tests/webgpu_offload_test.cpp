@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "card.hpp"
-#include "core/text.hpp"
 #include "offload_cases.hpp"
 #include "refusal.hpp"
 #include "shunt/offload.hpp"
@@ -147,34 +146,4 @@ TEST_CASE("offload: a wrong result is found, computed again, and its kernel not 
     CHECK_MENTIONS(*card.last_error(), "The card computed something wrong");
     offloaded_program();
     CHECK_MENTIONS(card.report(), "the kernel gave a wrong result before");
-}
-
-TEST_CASE("offload: eight threads on a card with random faults: no wrong answer, and it ends") {
-    if (!have_card()) return;
-    right();
-    const std::string asked = environment("SHUNT_STRESS_SECONDS");
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(asked.empty() ? 3 : std::stoi(asked));
-    std::mt19937 random(11);
-    std::uint64_t programs = 0, on_card = 0;
-    do {
-        const Trouble trouble = std::array{Trouble::memory, Trouble::refused, Trouble::lost}[random() % 3];
-        FaultyCard faulty({.trouble = trouble, .at = 30 + random() % 300, .times = 1 + static_cast<int>(random() % 3)});
-        const SharedWorker worker = SharedWorker::open();
-        GpuBackend card(worker, {.verify = Verify::sampled, .costs = card_always});
-        const ScopedAccelerator use(card, ScopedAccelerator::Scope::process);
-        std::array<double, 8> worst{};
-        std::vector<std::thread> threads;
-        for (std::size_t t = 0; t < 8; t++) {
-            threads.emplace_back([&, t] {
-                for (int i = 0; i < 4; i++) worst[t] = std::max(worst[t], difference(offloaded_program(), right()));
-            });
-        }
-        for (std::thread& thread : threads) thread.join();
-        for (double d : worst) CHECK(d < rounding);
-        programs += 32;
-        on_card += card.offloaded();
-        CHECK(card.offloaded() <= 32 * n_offloaded);
-    } while (std::chrono::steady_clock::now() < end);
-    CHECK(programs >= 32);
-    CHECK(on_card > 0);
 }

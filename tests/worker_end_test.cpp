@@ -184,6 +184,19 @@ TEST_CASE("worker: one that a job of its own was the last to hold ends too") {
     CHECK(eventually([&] { return ends == 1; }));
 }
 
+TEST_CASE("worker: several threads may end it at once, while it is busy") {
+    std::atomic<int> ends = 0;
+    Workers worker(plain_thing(&ends), {.end_wait = long_enough});
+    std::optional<Held> held(std::in_place, worker);
+    std::vector<std::jthread> enders;
+    for (int i = 0; i < 3; i++) enders.emplace_back([&] { worker.stop(); });
+    std::this_thread::sleep_for(20ms);  // until all of them wait, most likely
+    held.reset();
+    enders.clear();
+    CHECK(ends == 1);
+    CHECK(fault_of_call(worker) == Fault::timed_out);
+}
+
 TEST_CASE("worker: after its end a call is one clear error") {
     Workers worker(plain_thing(), {.name = "gone"});
     worker.stop();

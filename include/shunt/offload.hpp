@@ -116,13 +116,21 @@ enum class Verify {
 
 struct Options {
     Policy policy = Policy::silent;
-    std::function<void(const std::string&)> warn = {};
+    std::function<void(const std::string&)> warn = {};  // called by the threads that fail, several at once
     Verify verify = Verify::off;
     std::optional<Costs> costs = {};                      // instead of measured ones
     bool measure = false;                                 // anew, also where costs were stored before
     bool live = true;                                     // costs are corrected by what calls took
     std::chrono::milliseconds least_wait{10000};          // the shortest deadline of a call: compiling takes time
     std::function<void(const std::string&)> at_end = {};  // is given the report when the backend goes
+};
+
+// How a backend came by its costs.
+struct CostsOrigin {
+    bool measured = false;      // by this backend; else they were given, or are those kept by an earlier one
+    bool shortened = false;     // the card lost its first product tenfold: the rest is put as dear as that, unmeasured
+    std::string file = {};      // where measured ones are kept for the next one; empty: nowhere
+    std::string not_kept = {};  // why
 };
 
 // Offers to the card what it does faster, by measured costs. Any thread; the calls queue for the card.
@@ -141,6 +149,7 @@ public:
     void computed_on_cpu(double seconds) override;
 
     Costs costs() const;
+    CostsOrigin costs_origin() const;
     std::uint64_t offloaded() const;  // operators that ran on the card
     std::string report() const;       // what was decided and why, for people
     std::string report_json() const;  // the same as data
@@ -151,7 +160,8 @@ private:
 };
 
 // Installs an accelerator for what this thread computes with ops::, or for the whole process; a thread's own comes
-// first. The one before is back when this one goes. The accelerator has to outlive it.
+// first. The newest one counts; they may go in any order. The accelerator has to outlive it, and one of the process the
+// calls that other threads have begun; one of a thread goes on that thread.
 class ScopedAccelerator {
 public:
     enum class Scope { thread, process };
@@ -161,8 +171,10 @@ public:
     ScopedAccelerator& operator=(const ScopedAccelerator&) = delete;
 
 private:
-    Scope scope_;
-    Accelerator* before_;
+    friend struct Installed;
+    const Scope scope_;
+    Accelerator& accelerator_;
+    ScopedAccelerator* before_ = nullptr;
 };
 
 // The one that ops:: would ask; null: none.

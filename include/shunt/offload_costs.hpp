@@ -39,6 +39,7 @@ std::string to_string(const Costs& costs);  // for people, a figure a line
 // not finite.
 Costs load_costs(const std::string& path);
 void save_costs(const Costs& costs, const std::string& path);
+std::string costs_json(const Costs& costs);  // what save_costs writes
 
 struct GemmShape {
     std::size_t m = 0, n = 0, k = 0;

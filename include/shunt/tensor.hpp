@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -16,20 +17,32 @@ public:
     static constexpr std::size_t max_rank = 6;
 
     Shape() = default;
-    Shape(std::initializer_list<std::size_t> sizes);  // bad_argument past six sizes or on overflow
+    // bad_argument past six sizes, and past what memory can address.
+    Shape(std::initializer_list<std::size_t> sizes) {
+        for (std::size_t size : sizes) push_back(size);
+    }
 
     std::size_t rank() const { return rank_; }
     std::size_t operator[](std::size_t axis) const { return sizes_[axis]; }
-    std::size_t size() const;  // the product; 1 for rank 0
-    void push_back(std::size_t size);
+    std::size_t size() const { return product_; }  // 1 for rank 0
+    void push_back(std::size_t size) {
+        constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / sizeof(double);
+        std::size_t product = 0;
+        if (rank_ == max_rank || __builtin_mul_overflow(product_, size, &product) || product > most) refuse(size);
+        sizes_[rank_++] = size;
+        product_ = product;
+    }
 
     std::string str() const;  // "[64, 784]"
 
     bool operator==(const Shape&) const = default;
 
 private:
+    [[noreturn]] void refuse(std::size_t next) const;
+
     std::array<std::size_t, max_rank> sizes_{};
     std::size_t rank_ = 0;
+    std::size_t product_ = 1;
 };
 
 // plain keeps f32 as double, and so rounds nothing.

@@ -1,30 +1,14 @@
 // Shapes and views.
 #include "shunt/tensor.hpp"
 
-#include <limits>
-
 #include "shunt/error.hpp"
 
 namespace shunt {
 
-Shape::Shape(std::initializer_list<std::size_t> sizes) {
-    for (std::size_t size : sizes) push_back(size);
-}
-
-void Shape::push_back(std::size_t new_size) {
+void Shape::refuse(std::size_t next) const {
     if (rank_ == max_rank) throw Error(Fault::bad_argument, "A shape has at most 6 sizes; " + str() + " has them.");
-    const std::size_t before = size();
-    if (new_size != 0 && before > std::numeric_limits<std::size_t>::max() / sizeof(double) / new_size) {
-        throw Error(Fault::bad_argument, "A tensor of " + str() + " times " + std::to_string(new_size) +
-                                             " values is past what memory can address.");
-    }
-    sizes_[rank_++] = new_size;
-}
-
-std::size_t Shape::size() const {
-    std::size_t product = 1;
-    for (std::size_t axis = 0; axis < rank_; axis++) product *= sizes_[axis];
-    return product;
+    throw Error(Fault::bad_argument,
+                "A tensor of " + str() + " times " + std::to_string(next) + " values is past what memory can address.");
 }
 
 std::string Shape::str() const {

@@ -211,6 +211,7 @@ void JobQueue::stop() {
 
 void JobQueue::leave(std::unique_lock<std::mutex>& lock) {
     const std::unique_ptr<std::thread> thread = std::move(thread_);
+    if (!thread) return;  // another one ended it at the same time
     const bool joins = ended_;
     lock.unlock();
     if (joins) {

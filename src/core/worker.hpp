@@ -189,7 +189,7 @@ public:
     }
 
     // Jobs that have not begun fail, the thread gets end_wait to end, and is left to itself past that. A
-    // later call is an Error.
+    // later call is an Error. Any thread, also several at once.
     void stop() { queue_->stop(); }
 
     std::size_t queue_length() const { return queue_->length(); }                   // of jobs that have not begun

@@ -1,6 +1,7 @@
 // Which accelerator ops:: asks, and the answer where it has none.
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "core/stopwatch.hpp"
@@ -9,28 +10,47 @@
 namespace shunt::offload {
 namespace {
 
-std::atomic<Accelerator*> of_process = nullptr;
-thread_local Accelerator* of_thread = nullptr;
+std::mutex process_mutex;
+std::atomic<Accelerator*> of_process = nullptr;  // the newest one's, for who only asks
 
 }  // namespace
 
+// Those that are installed, newest first, each with the one before it. Threads install and remove one for the process
+// in any order, and what is left has to be one that still exists.
+struct Installed {
+    static inline ScopedAccelerator* in_process = nullptr;  // process_mutex
+    static inline thread_local ScopedAccelerator* in_thread = nullptr;
+
+    static void add(ScopedAccelerator*& newest, ScopedAccelerator& one) { one.before_ = std::exchange(newest, &one); }
+    static void remove(ScopedAccelerator*& newest, const ScopedAccelerator& one) {
+        ScopedAccelerator** place = &newest;
+        while (*place && *place != &one) place = &(*place)->before_;
+        if (*place) *place = one.before_;
+    }
+    static Accelerator* accelerator(const ScopedAccelerator* one) { return one ? &one->accelerator_ : nullptr; }
+};
+
 Accelerator* current_accelerator() {
-    return of_thread ? of_thread : of_process.load();
+    return Installed::in_thread ? Installed::accelerator(Installed::in_thread) : of_process.load();
 }
 
-ScopedAccelerator::ScopedAccelerator(Accelerator& accelerator, Scope scope) : scope_(scope) {
+ScopedAccelerator::ScopedAccelerator(Accelerator& accelerator, Scope scope) : scope_(scope), accelerator_(accelerator) {
     if (scope_ == Scope::thread) {
-        before_ = std::exchange(of_thread, &accelerator);
+        Installed::add(Installed::in_thread, *this);
     } else {
-        before_ = of_process.exchange(&accelerator);
+        const std::lock_guard lock(process_mutex);
+        Installed::add(Installed::in_process, *this);
+        of_process = &accelerator;
     }
 }
 
 ScopedAccelerator::~ScopedAccelerator() {
     if (scope_ == Scope::thread) {
-        of_thread = before_;
+        Installed::remove(Installed::in_thread, *this);
     } else {
-        of_process = before_;
+        const std::lock_guard lock(process_mutex);
+        Installed::remove(Installed::in_process, *this);
+        of_process = Installed::accelerator(Installed::in_process);
     }
 }
 

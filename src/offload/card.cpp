@@ -25,11 +25,15 @@ void Card::reopen() {
     backend_ = make_backend(name_, options_);
 }
 
+Backend& Card::backend() {
+    if (!backend_) reopen();
+    return *backend_;
+}
+
 std::vector<float> Card::run(Caller& caller, const Work& work) {
     bool reopened = false, evicted = false;
     for (std::size_t pieces = 1;;) {
         try {
-            if (!backend_) reopen();  // the last time failed
             return run_in_pieces(caller, work, pieces);
         } catch (const Error& error) {
             const bool lost = error.fault() == Fault::device_lost || error.fault() == Fault::timed_out;
@@ -48,6 +52,7 @@ std::vector<float> Card::run(Caller& caller, const Work& work) {
 }
 
 std::vector<float> Card::run_in_pieces(Caller& caller, const Work& work, std::size_t pieces) {
+    Backend& card = backend();
     std::vector<Tensor> whole;
     for (const Argument& argument : work.whole) whole.push_back(upload(caller, argument));
     std::vector<float> results(work.units * work.results_each);
@@ -57,8 +62,8 @@ std::vector<float> Card::run_in_pieces(Caller& caller, const Work& work, std::si
         Shape shape{count};
         for (std::size_t axis = 1; axis < work.cut.shape.rank(); axis++) shape.push_back(work.cut.shape[axis]);
         const Tensor piece = upload(caller, {work.cut.values.subspan(first * values_each, count * values_each), shape});
-        const Tensor result = work.run(*backend_, piece, whole);
-        backend_->read(result, std::span(results).subspan(first * work.results_each, count * work.results_each));
+        const Tensor result = work.run(card, piece, whole);
+        card.read(result, std::span(results).subspan(first * work.results_each, count * work.results_each));
     }
     return results;
 }

@@ -62,7 +62,7 @@ public:
     // lost is opened again. Error where that does not help.
     std::vector<float> run(Caller& caller, const Work& work);
 
-    Backend& backend() { return *backend_; }
+    Backend& backend();  // opened again, where the last time failed
 
 private:
     std::vector<float> run_in_pieces(Caller& caller, const Work& work, std::size_t pieces);

@@ -15,8 +15,8 @@ constexpr double fading = 0.01;           // of a factor above 1, at each call t
 }  // namespace
 
 Correction::Class Correction::place(std::size_t kind, double work) {
-    const double size = work < 1 ? 0 : std::log2(work) / 2;
-    return {static_cast<std::uint16_t>(kind * n_sizes + std::min(n_sizes - 1, static_cast<std::size_t>(size)))};
+    const std::size_t size = work < 1 ? 0 : static_cast<std::size_t>(std::ilogb(work)) / 2;  // a class each factor of 4
+    return {static_cast<std::uint16_t>(kind * n_sizes + std::min(n_sizes - 1, size))};
 }
 
 Correction::Class Correction::of(const GemmShape& s) {

@@ -98,11 +98,15 @@ Costs load_costs(const std::string& path) {
     return costs;
 }
 
-void save_costs(const Costs& costs, const std::string& path) {
+std::string costs_json(const Costs& costs) {
     nlohmann::ordered_json json;
     for (const CostField& field : cost_fields()) json[std::string(field.name)] = costs.*field.value;
+    return to_json(json, 1) + "\n";
+}
+
+void save_costs(const Costs& costs, const std::string& path) {
     OutputFile file(path);
-    file.write(to_json(json, 1) + "\n");
+    file.write(costs_json(costs));
     file.commit();
 }
 

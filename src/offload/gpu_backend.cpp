@@ -1,8 +1,10 @@
 // GpuBackend: decides by costs, hands work to the card's thread, and answers for what comes back.
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <set>
 
+#include "core/forks.hpp"
 #include "core/stopwatch.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
@@ -92,11 +94,20 @@ struct GpuBackend::Impl {
             card->worker.call([&](Card& c) { work(c.backend()); });
         };
         const Calibration measured = calibrate(*cpu, on_card, card->facts.software ? 1.0 : 0.1);
-        if (measured.costs.spread > most_spread) return measured.costs;
-        decide::Figures figures;
-        for (const CostField& field : cost_fields()) figures[std::string(field.name)] = measured.costs.*field.value;
-        decide::remember(key, figures);
+        origin = {.measured = true, .shortened = measured.hopeless, .not_kept = keep(key, measured.costs)};
+        if (origin.not_kept.empty()) origin.file = decide::measured_file();
         return measured.costs;
+    }
+
+    // The reason where that is not done.
+    static std::string keep(const std::string& key, const Costs& measured) {
+        if (measured.spread > most_spread)
+            return "The figures differ by " + to_text(std::round(100 * measured.spread)) +
+                   " % from one time to the next, more than " + to_text(100 * most_spread) +
+                   " %: something else was using the machine.";
+        decide::Figures figures;
+        for (const CostField& field : cost_fields()) figures[std::string(field.name)] = measured.*field.value;
+        return decide::remember(key, figures);
     }
 
     void failed(const std::string& what) {
@@ -107,6 +118,21 @@ struct GpuBackend::Impl {
             if (options.policy == Policy::warn && told.size() < 1000) is_new = told.insert(what).second;
         }
         if (is_new && options.warn) options.warn(what);
+    }
+
+    // --- after a fork ---------------------------------------------------------------------------
+    // Asked before any lock: the parent's other threads may have held them when it forked.
+
+    bool forked() const { return born != forks(); }
+
+    static std::string after_fork() {
+        return "This offload was started before a fork, and is the parent's alone: this process has to start its own.";
+    }
+
+    std::nullopt_t decline_after_fork() const {
+        declined.by = nullptr;
+        if (options.policy == Policy::strict) throw Error(Fault::device_lost, after_fork());
+        return std::nullopt;
     }
 
     // --- deciding ------------------------------------------------------------------------------
@@ -143,20 +169,25 @@ struct GpuBackend::Impl {
             d.why = Why::resting;
             return;
         }
-        if (weight) {
-            const std::size_t bytes = weight->values.size_bytes();
-            v.weight = weight->weight ? key_of(*weight->weight, bytes) : keys.key_of(weight->values);
-            const WeightDecision w = card->weights->decide(
-                *v.weight, {strict ? std::numeric_limits<double>::infinity() : p.cpu, p.resident(), p.weight});
-            if (w.choice == WeightChoice::cpu) {
-                d.why = Why::weight_missing;
-                return;
-            }
-            v.send_weight = w.choice == WeightChoice::upload;
-            if (!v.send_weight) v.predicted_gpu -= p.weight, p.weight = 0;
+        if (weight && !has_weight(v, *weight, strict)) {
+            d.why = Why::weight_missing;
+            return;
         }
         d.side = Side::gpu;
         d.why = strict ? Why::demanded : Why::faster;
+    }
+
+    // Whether the call is to go to the card, as far as its weight is concerned.
+    bool has_weight(Verdict& v, const View& weight, bool strict) {
+        Prediction& p = v.decision.predicted;
+        const std::size_t bytes = weight.values.size_bytes();
+        v.weight = weight.weight ? key_of(*weight.weight, bytes) : keys.key_of(weight.values);
+        if (!v.weight) return strict || faster_on_gpu(costs, p.cpu, p.gpu());  // it is sent with every call
+        const WeightDecision w = card->weights->decide(
+            *v.weight, {strict ? std::numeric_limits<double>::infinity() : p.cpu, p.resident(), p.weight});
+        v.send_weight = w.choice == WeightChoice::upload;
+        if (w.choice == WeightChoice::resident) v.predicted_gpu -= p.weight, p.weight = 0;
+        return w.choice != WeightChoice::cpu;
     }
 
     void correct(Prediction& p, Correction::Class shape) {
@@ -185,6 +216,7 @@ struct GpuBackend::Impl {
     template <typename MakeWork, typename Check>
     std::optional<std::vector<float>> offer(const Decision& asked, Correction::Class shape, const KernelShape& kernel,
                                             const View* weight, const MakeWork& make_work, const Check& check) {
+        if (forked()) return decline_after_fork();
         Verdict v{.decision = asked};
         decide_side(v, shape, kernel, weight);
         if (v.decision.side == Side::cpu) return decline(v, shape);
@@ -210,7 +242,6 @@ struct GpuBackend::Impl {
             }
             return decline(v, shape);
         }
-        offloaded++;
         report.add(v.decision);
         return values;
     }
@@ -306,17 +337,19 @@ struct GpuBackend::Impl {
         return true;
     }
 
+    const unsigned born = forks();
     const std::shared_ptr<SharedWorker::Impl> card;
     const Options options;
     std::string reason;  // why it does not work
     Costs costs;
+    CostsOrigin origin;
     bool works = false;
     ContentKeys keys;
     std::mutex correction_mutex;
     Correction correction;
     Sampler sampler;
     Report report;
-    std::atomic<std::uint64_t> offloaded = 0, checks = 0;
+    std::atomic<std::uint64_t> checks = 0;
     mutable std::mutex error_mutex;
     std::optional<std::string> last_error;
     std::set<std::string> told;
@@ -344,10 +377,11 @@ std::optional<Array> GpuBackend::matmul(const View& a, const View& b, bool b_is_
 std::optional<Array> GpuBackend::conv2d(const View& x, const View& w, std::span<const float> bias,
                                         const ConvOptions& options) {
     const ConvCall call = conv_call(x, w, bias, options);
+    const ConvShape shape = call.shape();
     Decision d = decision_of(call);
-    d.predicted = predict_conv(impl_->costs, call.shape());
+    d.predicted = predict_conv(impl_->costs, shape);
     auto values = impl_->offer(
-        d, Correction::of(call.shape()), kernel_of(call), &w,
+        d, Correction::of(shape), kernel_of(call), &w,
         [&](const auto& key, bool keep) { return work_of(call, x, w, bias, key, keep); },
         [&](const auto& y, const CheckOptions& o) { return check(call, x, w, bias, y, o); });
     if (!values) return std::nullopt;
@@ -368,6 +402,7 @@ bool GpuBackend::activate(std::span<float> values, const ActivationOptions& acti
 }
 
 std::optional<std::string> GpuBackend::last_error() const {
+    if (impl_->forked()) return impl_->after_fork();
     const std::lock_guard lock(impl_->error_mutex);
     return impl_->last_error;
 }
@@ -383,15 +418,21 @@ Costs GpuBackend::costs() const {
     return impl_->costs;
 }
 
+CostsOrigin GpuBackend::costs_origin() const {
+    return impl_->origin;
+}
+
 std::uint64_t GpuBackend::offloaded() const {
-    return impl_->offloaded;
+    return impl_->forked() ? 0 : impl_->report.count(Side::gpu);
 }
 
 std::string GpuBackend::report() const {
+    if (impl_->forked()) return impl_->after_fork() + "\n";
     return impl_->report.text(impl_->card ? impl_->card->facts.name : "no card (" + impl_->reason + ")");
 }
 
 std::string GpuBackend::report_json() const {
+    if (impl_->forked()) return Report().json("", impl_->costs);
     return impl_->report.json(impl_->card ? impl_->card->facts.name : "", impl_->costs);
 }
 

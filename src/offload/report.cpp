@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 
 #include "core/json.hpp"
@@ -27,6 +28,10 @@ constexpr std::array<std::string_view, n_whys> sentences = {
     "the card did not answer in time",
     "the card's result was wrong"};
 constexpr std::array<std::string_view, 4> kinds = {"matmul", "conv2d", "depthwise conv2d", "activate"};
+
+std::uint64_t sum(const std::array<std::uint64_t, n_whys>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
 
 std::string_view name_of(Side side) {
     return side == Side::gpu ? "card" : "CPU";
@@ -82,36 +87,33 @@ void Report::measured(std::uint64_t number, double seconds) {
     if (number < n_ && n_ - number <= kept) ring_[number % kept].measured = seconds;
 }
 
-std::uint64_t Report::count(Side side, Why why) const {
-    const std::lock_guard lock(mutex_);
-    return counts_[static_cast<std::size_t>(side)][static_cast<std::size_t>(why)];
-}
-
 std::uint64_t Report::count(Side side) const {
     const std::lock_guard lock(mutex_);
-    std::uint64_t sum = 0;
-    for (std::uint64_t n : counts_[static_cast<std::size_t>(side)]) sum += n;
-    return sum;
+    return sum(counts_[static_cast<std::size_t>(side)]);
 }
 
-std::vector<Decision> Report::last() const {
+Report::Moment Report::now() const {
+    Moment moment;
+    moment.last.reserve(kept);
     const std::lock_guard lock(mutex_);
-    std::vector<Decision> decisions;
-    for (std::uint64_t i = n_ > kept ? n_ - kept : 0; i < n_; i++) decisions.push_back(ring_[i % kept]);
-    return decisions;
+    moment.counts = counts_;
+    for (std::uint64_t i = n_ > kept ? n_ - kept : 0; i < n_; i++) moment.last.push_back(ring_[i % kept]);
+    return moment;
 }
 
 std::string Report::text(const std::string& card) const {
-    std::string text = "Offload to " + card + ": " + counted(count(Side::gpu), "operator") + " on the card, " +
-                       std::to_string(count(Side::cpu)) + " on the CPU.\n";
+    const auto [counts, decisions] = now();
+    const auto& on_cpu = counts[static_cast<std::size_t>(Side::cpu)];
+    const auto& on_card = counts[static_cast<std::size_t>(Side::gpu)];
+    std::string text = "Offload to " + card + ": " + counted(sum(on_card), "operator") + " on the card, " +
+                       std::to_string(sum(on_cpu)) + " on the CPU.\n";
     for (std::size_t why = 1; why < n_whys; why++) {
         for (Side side : {Side::gpu, Side::cpu}) {
-            if (const std::uint64_t n = count(side, static_cast<Why>(why)); n > 0)
+            if (const std::uint64_t n = counts[static_cast<std::size_t>(side)][why]; n > 0)
                 text += "  " + std::to_string(n) + " on the " + std::string(name_of(side)) + ": " +
                         std::string(sentences[why]) + "\n";
         }
     }
-    const std::vector<Decision> decisions = last();
     if (!decisions.empty()) text += "The last " + counted(decisions.size(), "decision") + ":\n";
     // Equal ones in a row are one line.
     for (std::size_t i = 0; i < decisions.size();) {
@@ -125,15 +127,17 @@ std::string Report::text(const std::string& card) const {
 }
 
 std::string Report::json(const std::string& card, const Costs& costs) const {
+    const auto [counts, decisions] = now();
     nlohmann::ordered_json json;
     json["card"] = card;
     for (Side side : {Side::gpu, Side::cpu}) {
-        auto& to = json[side == Side::gpu ? "on_card" : "on_cpu"] = {{"count", count(side)}};
-        for (std::size_t why = 0; why < n_whys; why++) to[std::string(names[why])] = count(side, static_cast<Why>(why));
+        const auto& of_side = counts[static_cast<std::size_t>(side)];
+        auto& to = json[side == Side::gpu ? "on_card" : "on_cpu"] = {{"count", sum(of_side)}};
+        for (std::size_t why = 0; why < n_whys; why++) to[std::string(names[why])] = of_side[why];
     }
     for (const CostField& field : cost_fields()) json["costs"][std::string(field.name)] = costs.*field.value;
     json["decisions"] = nlohmann::ordered_json::array();
-    for (const Decision& d : last()) {
+    for (const Decision& d : decisions) {
         const Prediction& p = d.predicted;
         json["decisions"].push_back({{"operator", kinds[static_cast<std::size_t>(d.kind)]},
                                      {"shape", shape_of(d)},

@@ -43,19 +43,24 @@ public:
 
     std::uint64_t add(const Decision& decision);          // its number
     void measured(std::uint64_t number, double seconds);  // of the side taken
-    std::uint64_t count(Side side, Why why) const;
     std::uint64_t count(Side side) const;
 
     std::string text(const std::string& card) const;
     std::string json(const std::string& card, const Costs& costs) const;
 
 private:
-    std::vector<Decision> last() const;
+    using Counts = std::array<std::array<std::uint64_t, n_whys>, 2>;
+    // All at one moment: what was read one after the other would not add up while others add to it.
+    struct Moment {
+        Counts counts;
+        std::vector<Decision> last;
+    };
+    Moment now() const;
 
     mutable std::mutex mutex_;
     std::array<Decision, kept> ring_{};
     std::uint64_t n_ = 0;
-    std::array<std::array<std::uint64_t, n_whys>, 2> counts_{};
+    Counts counts_{};
 };
 
 }  // namespace shunt::offload

@@ -45,13 +45,16 @@ ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, co
                        "[n, c, l] and [o, c/groups, kl].");
     }
     const bool batch = x.shape.rank() > picture;
-    ConvCall call{
-        .stride = o.stride, .pad = o.pad, .dilation = o.dilation, .groups = o.groups, .activation = o.activation};
-    if (flat) call.stride[0] = call.dilation[0] = 1, call.pad[0] = 0;
     const std::size_t at = batch ? 1 : 0, c = x.shape[at], h = flat ? 1 : x.shape[at + 1],
                       width = x.shape[x.shape.rank() - 1];
-    call.x = {batch ? x.shape[0] : 1, c, h, width};
-    call.w = {w.shape[0], w.shape[1], flat ? 1 : w.shape[2], w.shape[w.shape.rank() - 1]};
+    ConvCall call{.x = {batch ? x.shape[0] : 1, c, h, width},
+                  .w = {w.shape[0], w.shape[1], flat ? 1 : w.shape[2], w.shape[w.shape.rank() - 1]},
+                  .stride = o.stride,
+                  .pad = o.pad,
+                  .dilation = o.dilation,
+                  .groups = o.groups,
+                  .activation = o.activation};
+    if (flat) call.stride[0] = call.dilation[0] = 1, call.pad[0] = 0;
     const std::size_t filters = call.w[0];
     check_groups(c, w.shape, "w", o.groups);
     if (!bias.empty() && bias.size() != filters) {
@@ -62,7 +65,7 @@ ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, co
     if (h > most || width > most) refuse(op, "sizes must stay below 2^32.");
     const std::size_t oh = conv_out(h, call.w[2], call.stride[0], call.pad[0], call.dilation[0]),
                       ow = conv_out(width, call.w[3], call.stride[1], call.pad[1], call.dilation[1]);
-    call.y = {call.x[0], filters, oh, ow};
+    for (std::size_t size : {call.x[0], filters, oh, ow}) call.y.push_back(size);
     if (batch) call.result.push_back(call.x[0]);
     call.result.push_back(filters);
     if (!flat) call.result.push_back(oh);

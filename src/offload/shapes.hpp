@@ -27,6 +27,7 @@ struct ConvCall {
         return w[2] == 1 && w[3] == 1 && stride == std::array<std::size_t, 2>{1, 1} &&
                pad == std::array<std::size_t, 2>{0, 0} && groups == 1;
     }
+    bool depthwise() const { return groups > 1 && x[1] == groups; }
     ConvShape shape() const { return {x[0], x[1], x[2], x[3], w[0], w[2], w[3], groups, y[2], y[3], as_product()}; }
     Conv2dOptions options() const {
         return {.stride = stride, .pad = pad, .dilation = dilation, .groups = groups, .activation = activation};

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <bit>
 #include <utility>
 
 #include "core/hash.hpp"
@@ -26,13 +26,37 @@ WeightKey content_key(std::span<const float> values) {
     return {sum.low, sum.high, values.size_bytes()};
 }
 
-bool tells_enough(std::array<std::uint32_t, ContentKeys::n_words> words) {
+using Words = std::array<std::uint32_t, ContentKeys::n_words>;
+constexpr std::size_t least_others = ContentKeys::n_words / 4;  // of words that are not the commonest one
+
+std::uint32_t word(float value) {
+    return std::bit_cast<std::uint32_t>(value);
+}
+
+std::uint32_t commonest(Words words) {
     std::ranges::sort(words);
-    constexpr std::size_t run = words.size() * 3 / 4;
-    for (std::size_t i = 0; i + run <= words.size(); i++) {
-        if (words[i] == words[i + run - 1]) return false;
+    std::uint32_t best = words[0];
+    for (std::size_t i = 0, run = 1, longest = 1; i + 1 < words.size(); i++) {
+        run = words[i + 1] == words[i] ? run + 1 : 1;
+        if (run > longest) longest = run, best = words[i];
     }
-    return true;
+    return best;
+}
+
+bool tells_enough(const Words& words, std::uint32_t common) {
+    return words.size() - static_cast<std::size_t>(std::ranges::count(words, common)) > least_others;
+}
+
+// A place in each of equal stretches where there is another value than the common one; the first where there is none.
+std::vector<std::size_t> places_of_others(std::span<const float> values, std::uint32_t common) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < ContentKeys::n_words; i++) {
+        const std::size_t from = values.size() / ContentKeys::n_words * i;
+        const auto stretch = values.subspan(from, values.size() / ContentKeys::n_words);
+        const auto found = std::ranges::find_if(stretch, [&](float value) { return word(value) != common; });
+        places.push_back(from + (found == stretch.end() ? 0 : static_cast<std::size_t>(found - stretch.begin())));
+    }
+    return places;
 }
 
 }  // namespace
@@ -53,32 +77,45 @@ std::size_t ContentKeys::PlaceHash::operator()(const Place& place) const noexcep
     return (reinterpret_cast<std::uintptr_t>(place.data) ^ place.size) * golden;
 }
 
-ContentKeys::Words ContentKeys::sample(std::span<const float> values) {
+ContentKeys::Words ContentKeys::sample(std::span<const float> values, const Places& at) {
     Words words;
     for (std::uint64_t i = 0; i < n_words; i++) {
-        const std::uint64_t at = i + 1 == n_words ? values.size() - 1 : (i * golden >> 40) * values.size() >> 24;
-        std::memcpy(&words[i], &values[at], sizeof words[i]);
+        const std::size_t usual = i + 1 == n_words ? values.size() - 1 : (i * golden >> 40) * values.size() >> 24;
+        words[i] = word(values[at.empty() ? usual : at[i]]);
     }
     return words;
 }
 
-WeightKey ContentKeys::key_of(std::span<const float> values) {
+// Reads them all: milliseconds.
+ContentKeys::Seen ContentKeys::look_at(std::span<const float> values) {
+    Seen seen{.at = {}, .words = sample(values, {}), .key = {}};
+    const std::uint32_t common = commonest(seen.words);
+    if (!tells_enough(seen.words, common)) {
+        Places others = places_of_others(values, common);
+        const Words words = sample(values, others);
+        if (!tells_enough(words, common)) return seen;
+        seen.at = std::move(others), seen.words = words;
+    }
+    seen.key = content_key(values);
+    return seen;
+}
+
+std::optional<WeightKey> ContentKeys::key_of(std::span<const float> values) {
     if (values.size() < small_size) return content_key(values);
     const Place place{values.data(), values.size()};
-    const Words words = sample(values);
+    const Words usual = sample(values, {});  // without the lock, as all that reads the array, but for rare ones
     {
         const std::lock_guard lock(mutex_);
-        const auto found = seen_.find(place);
-        if (found != seen_.end() && found->second.words == words) return found->second.key;
+        if (const auto found = seen_.find(place); found != seen_.end()) {
+            const Seen& seen = found->second;
+            if (seen.words == (seen.at.empty() ? usual : sample(values, seen.at))) return seen.key;
+        }
     }
-    const WeightKey key = content_key(values);  // milliseconds, in which others must not wait
+    Seen seen = look_at(values);
     const std::lock_guard lock(mutex_);
-    hashed_++;
-    if (tells_enough(words)) {
-        if (seen_.size() >= most_places) seen_.erase(seen_.begin());  // whichever: it is hashed once more
-        seen_.insert_or_assign(place, Seen{words, key});
-    }
-    return key;
+    hashed_ += seen.key ? 1 : 0;
+    if (seen_.size() >= most_places) seen_.erase(seen_.begin());  // whichever: it is hashed once more
+    return seen_.insert_or_assign(place, std::move(seen)).first->second.key;
 }
 
 std::uint64_t ContentKeys::hashed() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -35,14 +36,15 @@ WeightKey key_of(const Weight& weight, std::size_t bytes);
 // memory, and an array that changed everywhere (a step of training). They do not tell an array that was changed in
 // a few places, or in a stretch of less than some 5 % of it: there the caller breaks the promise that the bytes stay,
 // and a handle with `changed()` is what he needs. Where three quarters of the sampled words or more are equal, as in
-// zeros, they tell too little, and the contents are hashed each time.
+// pruned weights, other values are looked for and sampled instead. Where there are hardly any, as in zeros, the array
+// has no key: hashing it at each call takes as long as a product with one row.
 //
 // Any thread.
 class ContentKeys {
 public:
     static constexpr std::size_t n_words = 32;
 
-    WeightKey key_of(std::span<const float> values);
+    std::optional<WeightKey> key_of(std::span<const float> values);
     std::uint64_t hashed() const;  // how many times contents were
 
 private:
@@ -55,11 +57,14 @@ private:
     struct PlaceHash {
         std::size_t operator()(const Place& place) const noexcept;
     };
+    using Places = std::vector<std::size_t>;  // of the words; empty: where they usually are
     struct Seen {
+        Places at;
         Words words;
-        WeightKey key;
+        std::optional<WeightKey> key;
     };
-    static Words sample(std::span<const float> values);
+    static Words sample(std::span<const float> values, const Places& at);
+    static Seen look_at(std::span<const float> values);
 
     mutable std::mutex mutex_;
     std::unordered_map<Place, Seen, PlaceHash> seen_;

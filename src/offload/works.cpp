@@ -54,7 +54,7 @@ std::optional<Wrong> check(const ProductCall& c, const View& a, const View& b, c
 }
 
 Decision decision_of(const ConvCall& c) {
-    return {.kind = c.shape().depthwise() ? Kind::depthwise : Kind::conv2d,
+    return {.kind = c.depthwise() ? Kind::depthwise : Kind::conv2d,
             .why = c.x.size() * c.w.size() * c.y.size() == 0 ? Why::empty : Why::faster,
             .sizes = {u32(c.x[0]), u32(c.x[1]), u32(c.x[2]), u32(c.x[3]), u32(c.w[0]), u32(c.w[2]), u32(c.w[3]),
                       u32(c.stride[0]), u32(c.groups)}};
@@ -65,8 +65,7 @@ KernelShape kernel_of(const ConvCall& c) {
     for (std::size_t size :
          {c.x[0], c.w[2], c.stride[0], c.stride[1], c.pad[0], c.pad[1], c.dilation[0], c.dilation[1], c.groups})
         variant = variant * 1099511628211u + size;
-    return {c.shape().depthwise() ? "conv2d depthwise" : "conv2d", c.w[0], c.y[2] * c.y[3], c.w[1] * c.w[2] * c.w[3],
-            variant};
+    return {c.depthwise() ? "conv2d depthwise" : "conv2d", c.w[0], c.y[2] * c.y[3], c.w[1] * c.w[2] * c.w[3], variant};
 }
 
 Work work_of(const ConvCall& c, const View& x, const View& w, std::span<const float> bias, const Key& key, bool keep) {

@@ -19,11 +19,11 @@ bool strikes(Trouble trouble) {
     return the_card->happened = true;
 }
 
-State::Device* device_of(const void* object) {
+std::shared_ptr<State::Device> device_of(const void* object) {
     const std::lock_guard lock(the_card->mutex);
     const auto owner = the_card->device_of.find(object);
     const auto found = the_card->devices.find(owner == the_card->device_of.end() ? nullptr : owner->second);
-    return found == the_card->devices.end() ? nullptr : &found->second;
+    return found == the_card->devices.end() ? nullptr : found->second;
 }
 
 void made(const void* object, const char* kind, const void* from) {
@@ -110,11 +110,11 @@ Turn::Turn(bool poll) {
 }
 
 Turn::~Turn() {
-    State::Device* device = nullptr;
+    std::shared_ptr<State::Device> device;
     {
         const std::lock_guard lock(the_card->mutex);
         if (!the_card->newest) return;
-        device = &the_card->devices.at(the_card->newest);
+        device = the_card->devices.at(the_card->newest);
     }
     if (strikes(Trouble::lost)) lose(*device);
     if (strikes(Trouble::hang)) device->hung = true;

@@ -19,13 +19,13 @@ void would_abort(const std::string& what) {
 }
 
 bool lost(const void* object) {
-    const State::Device* device = device_of(object);
+    const auto device = device_of(object);
     return device && device->lost;
 }
 
 // As wgpu-native reports: to the innermost scope for this kind, else to the device's callback.
 void report(const void* object, const std::string& message) {
-    State::Device* device = device_of(object);
+    const auto device = device_of(object);
     for (auto scope = device->scopes.rbegin(); scope != device->scopes.rend(); ++scope) {
         if (scope->filter != WGPUErrorFilter_Validation) continue;
         if (scope->message.empty()) scope->message = message;
@@ -61,12 +61,14 @@ WGPUFuture request_device(WGPUAdapter adapter, const WGPUDeviceDescriptor* descr
         return {};
     }
     struct Asked {
-        State::Device device;
+        std::shared_ptr<State::Device> device = std::make_shared<State::Device>();
         WGPURequestDeviceCallbackInfo user;
     };
     WGPURequestDeviceCallbackInfo ours = on_device;
-    ours.userdata1 =
-        new Asked{{descriptor->uncapturedErrorCallbackInfo, descriptor->deviceLostCallbackInfo, {}}, on_device};
+    auto* const asked_for = new Asked{.user = on_device};
+    asked_for->device->on_error = descriptor->uncapturedErrorCallbackInfo;
+    asked_for->device->on_lost = descriptor->deviceLostCallbackInfo;
+    ours.userdata1 = asked_for;
     ours.callback = [](WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message, void* kept, void*) {
         const std::unique_ptr<Asked> asked(static_cast<Asked*>(kept));
         if (device) {
@@ -114,7 +116,8 @@ std::string caught(WGPUDevice device) {
 
 WGPUFuture pop_scope(WGPUDevice device, WGPUPopErrorScopeCallbackInfo info) {
     const Turn turn;
-    State::Device& state = *device_of(device);
+    const auto kept = device_of(device);
+    State::Device& state = *kept;
     if (state.scopes.empty()) {
         would_abort("an error scope is taken that is not there");
         return {};
@@ -239,7 +242,7 @@ void write_buffer(WGPUQueue queue, WGPUBuffer buffer, std::uint64_t offset, cons
 // When an answer that the card has given may come: never for a device that hangs.
 void arrive(const void* object, Clock::time_point asked, std::function<void()> give) {
     {
-        const State::Device* device = device_of(object);
+        const auto device = device_of(object);
         const std::lock_guard lock(the_card->mutex);
         const bool hung = !device || device->hung;
         if (hung || the_card->plan.latency.count() > 0) {
@@ -318,17 +321,18 @@ const void* mapped_range(WGPUBuffer buffer, std::size_t offset, std::size_t size
     {
         const std::lock_guard lock(the_card->mutex);
         mapped = the_card->maps[buffer] == State::Map::mapped;
-        the_card->altered.assign(size, 0);
     }
+    std::vector<char> other(size);
     if (!mapped) {
         would_abort("the range of an unmapped buffer is taken");
-        return the_card->altered.data();
+    } else {
+        const auto* values = static_cast<const char*>(the_card->real->BufferGetConstMappedRange(buffer, offset, size));
+        if (!strikes(Trouble::wrong)) return values;
+        std::copy(values, values + size, other.begin());
+        for (std::size_t i = 2; i < size; i += 4) other[i] ^= 0x11;  // digits of every float
     }
-    const auto* values = static_cast<const char*>(the_card->real->BufferGetConstMappedRange(buffer, offset, size));
-    if (!strikes(Trouble::wrong)) return values;
-    std::copy(values, values + size, the_card->altered.begin());
-    for (std::size_t i = 2; i < size; i += 4) the_card->altered[i] ^= 0x11;  // digits of every float
-    return the_card->altered.data();
+    const std::lock_guard lock(the_card->mutex);
+    return (the_card->altered[buffer] = std::move(other)).data();
 }
 
 void unmap(WGPUBuffer buffer) {
@@ -345,6 +349,7 @@ void release_buffer(WGPUBuffer buffer) {
     {
         const std::lock_guard lock(the_card->mutex);
         the_card->maps.erase(buffer);
+        the_card->altered.erase(buffer);
     }
     the_card->real->BufferRelease(buffer);
 }

@@ -1,8 +1,10 @@
 // What the files of the fault device share: its state, and counting.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -20,8 +22,8 @@ struct FaultyCard::State {
     struct Device {
         WGPUUncapturedErrorCallbackInfo on_error = {};
         WGPUDeviceLostCallbackInfo on_lost = {};
-        std::vector<Scope> scopes;
-        bool lost = false, hung = false;
+        std::vector<Scope> scopes;  // of one thread at a time, as the library's own
+        std::atomic<bool> lost = false, hung = false;
     };
     struct Answer {  // of the card, held back until it is due
         std::chrono::steady_clock::time_point due;
@@ -37,14 +39,14 @@ struct FaultyCard::State {
     int left = 0;          // of plan.times
     bool happened = false;
     WGPUDevice newest = nullptr;
-    std::map<WGPUDevice, Device> devices;
+    std::map<WGPUDevice, std::shared_ptr<Device>> devices;
     std::map<const void*, WGPUDevice> device_of;  // of queues, buffers, encoders, command buffers
     std::map<const void*, const char*> objects;   // alive, and their kinds
     std::map<WGPUBuffer, Map> maps;
     std::map<const void*, std::set<WGPUBuffer>> copied_to;  // by an encoder, then by a command buffer
     std::set<WGPUCommandBuffer> unfinished;                 // command buffers that failed to finish
     std::vector<Answer> answers;
-    std::vector<char> altered;
+    std::map<WGPUBuffer, std::vector<char>> altered;
     std::vector<std::string> aborts;
 };
 
@@ -68,7 +70,7 @@ void made(const void* object, const char* kind, const void* from);
 void released(const void* object);
 
 // The device that an object belongs to, or none.
-FaultyCard::State::Device* device_of(const void* object);
+std::shared_ptr<FaultyCard::State::Device> device_of(const void* object);
 
 // Hands out the answers that are due.
 void give_answers(std::chrono::steady_clock::time_point now);

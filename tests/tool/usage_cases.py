@@ -4,7 +4,7 @@ import os
 
 from support import ToolTest
 
-COMMANDS = ("train", "predict", "evaluate", "info", "devices")
+COMMANDS = ("train", "predict", "evaluate", "info", "devices", "calibrate", "bench")
 TRAIN_OPTIONS = """--target --features --layers --hidden --activation --loss --scale --backend --epochs --batch
     --optimizer --lr --momentum --weight-decay --lr-decay --patience --min-delta --target-loss --seed --validate
     --validate-labels --labels --hold-out --threads --adapter --drop --categorical --missing --unknown --tokens
