@@ -433,7 +433,8 @@ TEST_CASE("a validation loss that is no number names the sample, or blames the l
         Network net({.input = 1, .layers = {dense(1), dense(1)}, .loss = LossKind::mse, .backend = name});
         net.set_weights({{1e3}, {0}, {1e-3}, {0}});
         const Weights before = net.weights();
-        const double large = name == "plain" ? 1e200 : 1e30, huge = name == "plain" ? 1e307 : 1e37;
+        const bool in_float = name == "cpu" || name == "gpu";
+        const double large = in_float ? 1e30 : 1e200, huge = in_float ? 1e37 : 1e307;
         const Samples error = Samples(one).add({-large / 2}, {1.0}).add({large}, {1.0});
         CHECK(refusal(Fault::bad_data, [&] { net.train(s, {.epochs = 2, .lr = 1e-9, .validate = &error}); }) ==
               not_finite +
@@ -446,7 +447,7 @@ TEST_CASE("a validation loss that is no number names the sample, or blames the l
                   "sample 3 of them, from 0, overflows inside the network, as one far beyond the training samples" +
                   weights);
         CHECK(net.weights() == before);
-        const double steep = name == "plain" ? 1e160 : 1e20;
+        const double steep = in_float ? 1e20 : 1e160;
         CHECK_MENTIONS(
             refusal(Fault::bad_data,
                     [&] { net.train(Samples(s).add({1.0}, {2.0}), {.epochs = 2, .lr = steep, .validate = &one}); }),
