@@ -50,6 +50,18 @@ std::string in_words(const Model& model, const Score& score) {
     return in_columns(rows, {false, false}) + (score.accuracy ? "\n" + matrix(model, score) : "");
 }
 
+// The array that --target names is the model's target, whatever name it has in the file. Its column is the last.
+void rename_target(Table& table, const std::string& name, const Model& model) {
+    if (name.empty()) return;
+    const std::vector<std::string>& targets = model.targets();
+    if (table.columns.back().name != name)
+        throw Error(Fault::bad_data, table.source + ": the array " + name + " has several columns; --target is one.");
+    if (targets.size() != 1)
+        throw Error(Fault::bad_argument,
+                    "The model has the targets " + joined(targets) + "; --target names one array.");
+    table.columns.back().name = targets.front();
+}
+
 }  // namespace
 
 int evaluate(Arguments arguments) {
@@ -67,7 +79,11 @@ int evaluate(Arguments arguments) {
     check(line, c);
 
     const Model model = load_model(c);
-    const Score score = model.evaluate(read_table(c.data, reading_for(line, c, model)));
+    Table table = read_data(c.data, c.reading, reading_for(line, c, model));
+    rename_target(table, c.reading.target, model);
+    const Score score = model.evaluate(table);
+    warn_of_header(table);
+    warn_of_no_answers(table, score.not_finite, score.accuracy ? " In the accuracy they count as wrong." : "");
     print(json ? to_json_text(as_json(model, score)) : in_words(model, score));
     return 0;
 }

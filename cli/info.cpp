@@ -35,6 +35,7 @@ int info(Arguments arguments) {
     line.group("Of a table");
     line.list("--categorical", categorical, "COLS", "columns whose numbers are categories");
     add_labels_option(line, reading);
+    add_array_options(line, reading);
     add_header_options(line, reading);
     line.example("shunt info iris.csv");
     line.example("shunt info iris.safetensors --json");
@@ -42,7 +43,13 @@ int info(Arguments arguments) {
     if (file.empty()) line.refuse_usage("info needs a file, a model or a table.");
     const ReadOptions options = read_options(line, reading, categorical);
 
-    print(file != "-" && is_model(file) ? model_info(file, json) : table_info(read_table(file, options), json));
+    if (file != "-" && is_model(file)) {
+        print(model_info(file, json));
+        return 0;
+    }
+    const Table table = read_data(file, reading, options);
+    print(table_info(table, json));
+    warn_of_header(table);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-// A handler that touches nothing but two flags.
+// A handler that touches nothing but two flags and a text that stays as it is.
 #include "interrupt.hpp"
 
 #include <signal.h>
@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 namespace shunt::cli {
 namespace {
@@ -13,16 +14,20 @@ namespace {
 constexpr std::array signals = {SIGINT, SIGHUP, SIGTERM};
 
 std::atomic<int> first_asked = 0;  // the signal
-std::atomic<bool> too_late = false;
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+enum Phase : int { asking, ignoring, ending };
+std::atomic<int> phase = asking;
+static_assert(std::atomic<int>::is_always_lock_free);
+std::string last_words;  // changed before the phase is `ending`, which alone reads it
 
 std::array<struct sigaction, signals.size()> before;
 
 extern "C" void shunt_on_signal(int signal) {
     int none = 0;
-    if (too_late || first_asked.compare_exchange_strong(none, signal)) return;
+    if (phase == ignoring || (phase == asking && first_asked.compare_exchange_strong(none, signal))) return;
     if (isatty(STDERR_FILENO)) [[maybe_unused]]
-        const auto written = write(STDERR_FILENO, "\n", 1);
+        const auto broken = write(STDERR_FILENO, "\n", 1);
+    if (phase == ending) [[maybe_unused]]
+        const auto written = write(STDERR_FILENO, last_words.data(), last_words.size());
     _exit(128 + signal);
 }
 
@@ -30,7 +35,7 @@ extern "C" void shunt_on_signal(int signal) {
 
 Interrupt::Interrupt() {
     first_asked = 0;
-    too_late = false;
+    phase = asking;
     struct sigaction action = {};
     action.sa_handler = shunt_on_signal;
     action.sa_flags = SA_RESTART;
@@ -54,7 +59,13 @@ int Interrupt::status() const {
 }
 
 void Interrupt::ignore() {
-    too_late = true;
+    phase = ignoring;
+}
+
+void Interrupt::end_at_once(std::string words) {
+    phase = ignoring;
+    last_words = std::move(words);
+    phase = ending;
 }
 
 }  // namespace shunt::cli

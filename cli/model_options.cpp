@@ -36,6 +36,7 @@ void add_model_and_data(CommandLine& line, ModelCommand& c) {
 }
 
 void add_model_options(CommandLine& line, ModelCommand& c) {
+    add_array_options(line, c.reading);
     add_header_options(line, c.reading);
     add_backend_options(line, c.backend, c.threads, c.adapter);
 }
@@ -56,7 +57,8 @@ Model load_model(const ModelCommand& c) {
 
 ReadOptions reading_for(const CommandLine& line, const ModelCommand& c, const Model& model) {
     ReadOptions options = read_options(line, c.reading, model.categorical());
-    if (c.reading.labels.empty() && model.targets().size() == 1) options.target = model.targets().front();
+    if (c.reading.labels.empty() && options.target.empty() && model.targets().size() == 1)
+        options.target = model.targets().front();
     return options;
 }
 

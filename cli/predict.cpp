@@ -38,9 +38,10 @@ bool is_feature(const Model& model, const std::string& name) {
                        [&](const ColumnSummary& feature) { return feature.name == name; });
 }
 
-// An .npz (a zip file) has the target beside the input, or the input alone.
-Table parse(std::string bytes, const std::string& source, ReadOptions options) {
-    if (!bytes.starts_with("PK")) return parse_table(std::move(bytes), source, options);
+// An .npz has the target beside the input, or the input alone.
+Table parse(std::string bytes, const std::string& source, ReadOptions options, const Reading& reading) {
+    if (!is_npz(bytes, source, reading) || !reading.target.empty())
+        return parse_table(std::move(bytes), source, options);
     try {
         return parse_table(bytes, source, options);
     } catch (const Error& error) {
@@ -57,7 +58,7 @@ Input read_input(const CommandLine& line, const ModelCommand& c, const Model& mo
     std::erase_if(options.categorical, [&](const std::string& name) { return !is_feature(model, name); });
     const std::string name = c.data == "-" ? "stdin" : c.data;
     std::string bytes = read_bytes(c.data);
-    Input in{parse(keep.empty() ? std::move(bytes) : bytes, name, options), {}, {}};
+    Input in{parse(keep.empty() ? std::move(bytes) : bytes, name, options, c.reading), {}, {}};
     bool numbers = false;
     for (const std::string& wanted : keep) {
         const Column& column = in.table.column(wanted);
@@ -66,7 +67,7 @@ Input read_input(const CommandLine& line, const ModelCommand& c, const Model& mo
         options.categorical.push_back(column.name);
     }
     const std::optional<Table> as_text =
-        numbers ? std::optional<Table>(parse(std::move(bytes), name, options)) : std::nullopt;
+        numbers ? std::optional<Table>(parse(std::move(bytes), name, options, c.reading)) : std::nullopt;
     const Table& source = as_text ? *as_text : in.table;
     for (const std::string& wanted : keep)
         in.kept.push_back(cells(source.column(in.table.column(wanted).name), source.rows));
@@ -141,7 +142,10 @@ int predict(Arguments arguments) {
     if (probabilities && model.classes().empty())
         throw Error(Fault::bad_argument, c.model + " predicts numbers: there are no --probabilities.");
     const Input in = read_input(line, c, model, keep);
-    const std::string csv = as_csv(model, model.predict(in.table), in, probabilities);
+    const Answers answers = model.predict(in.table);
+    warn_of_header(in.table);
+    warn_of_no_answers(in.table, answers.not_finite);
+    const std::string csv = as_csv(model, answers, in, probabilities);
     if (output.empty()) {
         print(csv);
         return 0;

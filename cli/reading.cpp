@@ -30,14 +30,54 @@ void add_labels_option(CommandLine& line, Reading& reading) {
     line.text("--labels", reading.labels, "FILE", "the target in a file of its own (.npy, IDX)");
 }
 
+void add_array_options(CommandLine& line, Reading& reading) {
+    line.text("--features", reading.features, "NAME", "of an .npz: the array that is the input");
+    line.text("--target", reading.target, "NAME", "of an .npz: the array that is the target");
+}
+
+bool is_npz(const std::string& bytes, const std::string& source, const Reading& reading) {
+    if (bytes.starts_with("PK")) return true;
+    if (!reading.features.empty() || !reading.target.empty())
+        throw Error(Fault::bad_argument,
+                    "--features and --target name arrays of an .npz file, and " + source + " is none.");
+    return false;
+}
+
+Table read_data(const std::string& file, const Reading& reading, const ReadOptions& options) {
+    const std::string source = file == "-" ? "stdin" : file;
+    std::string bytes = read_bytes(file);
+    is_npz(bytes, source, reading);
+    return parse_table(std::move(bytes), source, options);
+}
+
 ReadOptions read_options(const CommandLine& line, const Reading& reading, std::vector<std::string> categorical) {
     if (reading.header && reading.no_header) line.refuse_usage("--header and --no-header exclude each other.");
+    if (!reading.labels.empty() && !reading.target.empty())
+        line.refuse_usage("--labels gives the target; --target is not needed with it.");
     ReadOptions options;
+    options.features = reading.features;
+    options.target = reading.target;
     if (reading.header) options.header = true;
     if (reading.no_header) options.header = false;
     options.categorical = std::move(categorical);
     options.labels = reading.labels;
     return options;
+}
+
+void warn_of_header(const Table& table) {
+    if (!table.header_doubt.empty()) note("warning: " + one_line(table.header_doubt) + "\n");
+}
+
+void warn_of_no_answers(const Table& table, const std::vector<std::size_t>& rows, const std::string& also) {
+    if (rows.empty()) return;
+    const std::string first = table.place(rows.front());
+    const std::string which = rows.size() == 1
+                                  ? first + " has no answer"
+                                  : std::to_string(rows.size()) + " rows have no answer, the first is " + first;
+    note("warning: " + one_line(which) +
+         ": the network's outputs are not finite numbers. Values far beyond those of the training rows overflow inside "
+         "it." +
+         also + "\n");
 }
 
 std::vector<std::size_t> value_counts(const Column& column) {

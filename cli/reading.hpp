@@ -14,13 +14,29 @@ namespace shunt::cli {
 struct Reading {
     bool header = false, no_header = false;
     std::string labels;
+    std::string features, target;  // arrays of an .npz
 };
 
 void add_header_options(CommandLine& line, Reading& reading);
 void add_labels_option(CommandLine& line, Reading& reading);
 
-// Refuses --header with --no-header.
+void add_array_options(CommandLine& line, Reading& reading);
+
+// Whether a file's bytes are those of an .npz, a zip file. Else names of arrays are refused.
+bool is_npz(const std::string& bytes, const std::string& source, const Reading& reading);
+
+// read_table, that refuses names of arrays where there are none.
+Table read_data(const std::string& file, const Reading& reading, const ReadOptions& options);
+
+// Refuses --header with --no-header, and --labels with --target.
 ReadOptions read_options(const CommandLine& line, const Reading& reading, std::vector<std::string> categorical = {});
+
+// A warning where it is in doubt what a table's first row is.
+void warn_of_header(const Table& table);
+
+// A warning where a table has rows without an answer, for Answers::not_finite and Score::not_finite.
+// also: of what follows for them, " They count as wrong."
+void warn_of_no_answers(const Table& table, const std::vector<std::size_t>& rows, const std::string& also = "");
 
 // Whether both are names of one file.
 bool same_file(const std::string& a, const std::string& b);

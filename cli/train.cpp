@@ -1,5 +1,6 @@
 // shunt train: read, train, write, tell.
 #include <cmath>
+#include <new>
 #include <set>
 #include <stop_token>
 
@@ -64,8 +65,44 @@ std::size_t rows_trained(const TrainCommand& c, const Table& table) {
     return table.rows - static_cast<std::size_t>(c.model.hold_out * static_cast<double>(table.rows));
 }
 
-// Trains with progress on standard error. Ctrl-C ends it after the step under way.
-Trained train_shown(TrainCommand& c, const Table& table, const Table* validate, const Interrupt& interrupt) {
+// Then there is no result: a model that has learned next to nothing is not to replace an earlier one.
+bool before_the_first_epoch(const Model& model) {
+    return model.stopped() == Stopped::interrupted && model.history().empty();
+}
+
+void write_results(const TrainCommand& c, const Model& model) {
+    if (before_the_first_epoch(model)) return;
+    if (!c.output.empty()) model.save(c.output);
+    if (c.history.empty()) return;
+    OutputFile file(c.history);
+    file.write(history_csv(model.history()));
+    file.commit();
+}
+
+// Of a model that was trained for an epoch or more: "the model is in m, the history in h.csv"
+std::string where_results_are(const TrainCommand& c, const std::string& model = "the model") {
+    if (c.output.empty() && c.history.empty()) return "nothing was written";
+    if (c.output.empty()) return "the history is in " + c.history + ", and no model was written";
+    return model + " is in " + c.output + (c.history.empty() ? "" : ", the history in " + c.history);
+}
+
+// What an interrupt says that ends the scoring.
+std::string last_words(const TrainCommand& c, const Model& model) {
+    if (before_the_first_epoch(model)) return "interrupted before the first epoch ended; nothing was written.";
+    return "interrupted while the trained model was scored; " + where_results_are(c) + ".";
+}
+
+Error scoring_failed(const TrainCommand& c, const std::exception& why) {
+    const auto* error = dynamic_cast<const Error*>(&why);
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&why) != nullptr;
+    return {error != nullptr ? error->fault() : Fault::out_of_memory,
+            "scoring the trained model failed; " + where_results_are(c) + ": " +
+                (memory ? "there is not enough memory." : why.what())};
+}
+
+// Trains with progress on standard error, and writes the results before the model is scored. Ctrl-C ends the
+// training after the step under way, and the scoring at once.
+Trained train_shown(TrainCommand& c, const Table& table, const Table* validate, Interrupt& interrupt) {
     Progress progress(opening(c, table), c.train.epochs, rows_trained(c, table), c.quiet);
     std::stop_source stop;
     c.train.stop = stop.get_token();
@@ -77,48 +114,46 @@ Trained train_shown(TrainCommand& c, const Table& table, const Table* validate, 
         progress.epoch(epoch);
         return true;
     };
-    Trained trained = Model::train(table, c.model, c.train, validate);
-    if (!trained.result.history.empty()) progress.epoch(trained.result.history.back());
-    progress.close();
-    return trained;
+    bool scoring = false;
+    c.model.on_trained = [&](const Model& model) {
+        if (!model.history().empty()) progress.epoch(model.history().back());
+        progress.close();
+        interrupt.ignore();
+        write_results(c, model);
+        interrupt.end_at_once("shunt: " + one_line(last_words(c, model)) + "\n");
+        scoring = true;
+    };
+    try {
+        return Model::train(table, c.model, c.train, validate);
+    } catch (const std::exception& why) {
+        if (!scoring) throw;
+        throw scoring_failed(c, why);
+    }
 }
 
-bool interrupted(const Trained& trained) {
-    return trained.result.stopped == Stopped::interrupted;
-}
-
-// Then there is no result: a model that has learned next to nothing is not to replace an earlier one.
-bool before_the_first_epoch(const Trained& trained) {
-    return interrupted(trained) && trained.result.history.empty();
-}
-
-void write_results(const TrainCommand& c, const Trained& trained) {
-    if (before_the_first_epoch(trained)) return;
-    if (!c.output.empty()) trained.model.save(c.output);
-    if (c.history.empty()) return;
-    OutputFile file(c.history);
-    file.write(history_csv(trained.result.history));
-    file.commit();
-}
-
-int end(const TrainCommand& c, const Trained& trained, const Interrupt& interrupt) {
+int end(const TrainCommand& c, const Table& table, const Table& validate, const Trained& trained,
+        const Interrupt& interrupt) {
+    const bool interrupted = trained.result.stopped == Stopped::interrupted;
+    const bool no_result = before_the_first_epoch(trained.model);
     if (!c.quiet) {
         for (const std::string& warning : trained.warnings) note("warning: " + one_line(warning) + "\n");
+        warn_of_no_answers(table, trained.training.not_finite);
+        if (trained.validation) warn_of_no_answers(validate, trained.validation->not_finite);
         for (const std::string& what : trained.result.notes) note("shunt: note: " + one_line(what) + "\n");
     }
     if (c.json) {
         print(to_json_text(as_json(trained)));
         if (c.output.empty() && !c.quiet) note("No model was written: -o MODEL writes it.\n");
-    } else if (!c.quiet && !before_the_first_epoch(trained)) {
+    } else if (!c.quiet && !no_result) {
         print(in_words(c, trained));
     }
-    if (!interrupted(trained)) return 0;
-    if (before_the_first_epoch(trained)) {
-        note("shunt: interrupted before the first epoch ended; nothing was written.\n");
+    if (!interrupted) return 0;
+    if (no_result) {
+        note("shunt: " + last_words(c, trained.model) + "\n");
         return interrupt.status();
     }
-    const std::string where = c.output.empty() ? "nothing was written." : "the model so far is in " + c.output + ".";
-    note("shunt: interrupted after " + counted(trained.result.history.size(), "epoch", "epochs") + "; " + where + "\n");
+    note("shunt: interrupted after " + counted(trained.result.history.size(), "epoch", "epochs") + "; " +
+         one_line(where_results_are(c, "the model so far")) + ".\n");
     return interrupt.status();
 }
 
@@ -139,8 +174,7 @@ int train(Arguments arguments) {
     Interrupt interrupt;
     const Trained trained = train_shown(*c, table, validate ? &*validate : nullptr, interrupt);
     interrupt.ignore();
-    write_results(*c, trained);
-    return end(*c, trained, interrupt);
+    return end(*c, table, validate ? *validate : table, trained, interrupt);
 }
 
 }  // namespace shunt::cli

@@ -89,7 +89,7 @@ void add_results(CommandLine& line, TrainCommand& c) {
     line.text("--validate", c.validate, "FILE", "validate on the rows of this file");
     line.text("--validate-labels", c.validate_labels, "FILE", "the target for --validate (.npy, IDX)");
     line.group("Results");
-    line.text("-o,--output", c.output, "MODEL", "write the model here; without it nothing is written");
+    line.text("-o,--output", c.output, "MODEL", "write the model here; without it no model is written");
     line.text("--history", c.history, "FILE.csv", "write each epoch's losses here");
     line.flag("--json", c.json, "print one JSON document");
     line.flag("--quiet", c.quiet, "print errors only, and what --json asks for");

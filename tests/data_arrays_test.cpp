@@ -323,7 +323,9 @@ TEST_CASE("npz: a target of several columns is numbered") {
 TEST_CASE("npz: a single array needs no name, several do") {
     CHECK(parse(npz({{"x.npy", three_by_two}})).columns.size() == 2);
     const std::string two = npz({{"x.npy", three_by_two}, {"y.npy", three}});
-    CHECK(refusal(two, Fault::bad_argument) == "t.npy has the arrays x, y; name the target with --target.");
+    CHECK(refusal(two, Fault::bad_argument) ==
+          "t.npy has the arrays x, y; name the input with --features, and with --target the target, where it is to be "
+          "read too.");
     CHECK(names_of(parse(two, {.features = "x"})) == Names{"c1", "c2"});
     const std::string many = npz({{"x.npy", three_by_two}, {"y.npy", three}, {"z.npy", three}});
     CHECK(refusal(many, Fault::bad_argument, {.target = "y"}) ==
@@ -333,9 +335,10 @@ TEST_CASE("npz: a single array needs no name, several do") {
 
 TEST_CASE("npz: arrays that are not there, or are both") {
     const std::string two = npz({{"x.npy", three_by_two}, {"y.npy", three}});
-    CHECK(refusal(two, Fault::bad_argument, {.target = "w"}) == "t.npy has no array \"w\"; its arrays are x, y.");
+    CHECK(refusal(two, Fault::bad_argument, {.target = "w"}) ==
+          "t.npy has no array \"w\"; its arrays are x, y, and --target names one of them.");
     CHECK(refusal(two, Fault::bad_argument, {.target = "y", .features = "w"}) ==
-          "t.npy has no array \"w\"; its arrays are x, y.");
+          "t.npy has no array \"w\"; its arrays are x, y, and --features names one of them.");
     CHECK(contains(refusal(two, Fault::bad_argument, {.target = "y", .features = "y"}), "both input and target"));
     CHECK(contains(refusal(npz({{"y.npy", three}}), Fault::bad_argument, {.target = "y"}),
                    "no array but the target \"y\""));

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "failing_backend.hpp"
+#include "model/hold_out.hpp"
 #include "model_tables.hpp"
 
 using namespace shunt;
@@ -243,6 +245,80 @@ TEST_CASE("model: texts that are not UTF-8 are refused before the training") {
     Table table = csv(flowers);
     table.columns[2].values[0] = "\xff";
     CHECK_MENTIONS(refusal(Fault::bad_data, [&] { Model::train(table, small("kind"), short_run()); }), "not UTF-8");
+}
+
+TEST_CASE("model: one that is saved when it is trained outlives a failure of its scoring") {
+    const Directory here;
+    const auto table = csv(flowers);
+    Failures failures;
+    failures.fault = Fault::out_of_memory;
+    failures.forever = true;
+    auto options = small("kind");
+    auto expected = Model::train(table, options, short_run()).model.network().weights();
+    for (auto& values : expected) {
+        for (auto& value : values) value = static_cast<float>(value);  // as the file of a card's model has them
+    }
+    options.backend = "test card";
+    options.on_trained = [&](const Model& model) {
+        CHECK(model.history().size() == 2);
+        model.save(here.file("m"));
+        failures.at = failures.calls;
+    };
+    CHECK_MENTIONS(refusal(Fault::out_of_memory, [&] { Model::train(table, options, short_run()); }), "fails at call");
+    CHECK(Model::load(here.file("m"), "plain").network().weights() == expected);
+}
+
+TEST_CASE("model: rows that overflow inside the network have no answer, and are counted") {
+    const auto table = csv("a,b,y,z\n0,0,u,0\n0,1,v,1\n1,0,v,1\n1,1,u,0\n");
+    // On cpu, in float32: rows 1 and 3 overflow.
+    const auto extreme = csv("a,b,y,z\n0,0,u,0\n3e38,3e38,u,0\n0,1,v,1\n3e38,-3e38,v,1\n");
+    auto options = small("y");
+    options.drop = {"z"};
+    options.backend = "cpu";
+    options.scale = Scale::none;
+    options.hidden = {8, 8, 8};
+    options.activation = LayerKind::relu;
+    auto train = short_run(60);
+    train.lr = 0.1;
+    const auto trained = Model::train(table, options, train);
+    REQUIRE(trained.training.accuracy == 1);
+    CHECK(trained.training.not_finite.empty());
+    const std::vector<std::size_t> rows = {1, 3};
+    const auto answers = trained.model.predict(extreme);
+    CHECK(answers.not_finite == rows);
+    CHECK(answers.classes[0] == 0);
+    CHECK(answers.classes[2] == 1);
+    for (const auto row : rows) {
+        CHECK(!answers.classes[row]);
+        CHECK(std::isnan(answers.probabilities[2 * row]));
+        CHECK(std::isnan(answers.probabilities[2 * row + 1]));
+    }
+    const auto score = trained.model.evaluate(extreme);
+    CHECK(score.not_finite == rows);
+    CHECK(score.accuracy == 0.5);
+    CHECK(score.confusion == std::vector<std::vector<std::size_t>>{{1, 0}, {0, 1}});
+
+    options.target = {"z"};
+    options.drop = {"y"};
+    const auto numbers = Model::train(table, options, train);
+    const auto values = numbers.model.predict(extreme);
+    CHECK(values.not_finite == rows);
+    CHECK(std::isfinite(values.values[0]));
+    CHECK(std::isnan(values.values[1]));
+    CHECK(numbers.model.evaluate(extreme).not_finite == rows);
+}
+
+TEST_CASE("model: a validation row that overflows is named, held out or of a table of its own") {
+    auto options = small("y");
+    options.backend = "cpu";
+    options.hidden = {32};  // of which some see what is large
+    options.scale = Scale::none;
+    const auto validate = read_csv("x,y\n1,2\n1e38,3\n", "v.csv");
+    CHECK_MENTIONS(why("x,y\n1,2\n2,4\n", options, &validate), "training samples is: v.csv:3 ");
+    const std::string text = "x,y\n1,1\n2,2\n3,3\n1e38,4\n";
+    options.hold_out = 0.25;
+    for (options.seed = 1; split_rows({0, 1, 2, 3}, {}, 0.25, options.seed).held != Rows{3};) options.seed++;
+    CHECK_MENTIONS(why(text, options), "training samples is: t.csv:5 ");
 }
 
 TEST_CASE("model: names of the choices") {

@@ -176,6 +176,27 @@ TEST_CASE("predictions: single, many, float and double, tokens, and ties take th
     }
 }
 
+TEST_CASE("predictions: outputs that are not finite are no class, and never right") {
+    for (const std::string& name : available_backends()) {
+        INFO(name);
+        // The product of ten weights is more than a double holds. The second output stays 0 or becomes NaN.
+        std::vector<Layer> layers(9, dense(1));
+        layers.push_back(dense(2));
+        Network net({.input = 1, .layers = layers, .backend = name});
+        Weights weights;
+        for (int i = 0; i < 9; i++) weights.insert(weights.end(), {{1e38}, {0}});
+        weights.insert(weights.end(), {{-1e38, 0}, {0, 0}});
+        net.set_weights(weights);
+        const Samples samples = Samples().add({0}, 0).add({1}, 0).add({1}, 1).add({0}, 1);
+        CHECK(net.classify_all(samples) == std::vector<std::uint32_t>{0, Network::no_class, Network::no_class, 0});
+        CHECK(net.classify(std::array{1.0}) == Network::no_class);
+        CHECK(net.accuracy(samples) == 0.25);
+        const auto p = net.predict_all(samples);
+        CHECK(p[0] == 0.5);
+        for (std::size_t i = 2; i < 6; i++) CHECK(std::isnan(p[i]));
+    }
+}
+
 TEST_CASE("float spans are taken where double spans are") {
     const std::vector<float> x = {0.1f, -2, 3}, target = {0.7f};
     const std::vector<double> wide(x.begin(), x.end()), wide_target(target.begin(), target.end());

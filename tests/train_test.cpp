@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "networks.hpp"
+#include "refusal.hpp"
 
 using namespace shunt;
 using namespace shunt::test;
@@ -421,13 +422,37 @@ TEST_CASE("a run whose last update ends in no numbers is an error, and the weigh
     }
 }
 
-TEST_CASE("a validation loss that is no number is an error") {
-    Network net({.input = 1, .layers = {dense(1)}, .loss = LossKind::mse, .backend = "plain"});
-    Samples s, held;
-    s.add({1.0}, {1.0});
-    held.add({1e200}, {1.0});
-    CHECK_THROWS_WITH_AS(net.train(s, {.epochs = 2, .validate = &held}),
-                         doctest::Contains("validation loss is no longer a finite number after epoch 1"), Error);
+TEST_CASE("a validation loss that is no number names the sample, or blames the learning rate where that is to blame") {
+    const std::string not_finite =
+        "The loss of the validation samples is not a finite number after epoch 1, while that of the training samples "
+        "is: ";
+    const std::string weights = " does. The network has the weights of before that epoch.";
+    const Samples s = Samples().add({1.0}, {1.0}), one = Samples().add({0.5}, {1.0});
+    for (const std::string& name : available_backends()) {
+        INFO(name);
+        Network net({.input = 1, .layers = {dense(1), dense(1)}, .loss = LossKind::mse, .backend = name});
+        net.set_weights({{1e3}, {0}, {1e-3}, {0}});
+        const Weights before = net.weights();
+        const bool in_float = name == "cpu" || name == "gpu";
+        const double large = in_float ? 1e30 : 1e200, huge = in_float ? 1e37 : 1e307;
+        const Samples error = Samples(one).add({-large / 2}, {1.0}).add({large}, {1.0});
+        CHECK(refusal(Fault::bad_data, [&] { net.train(s, {.epochs = 2, .lr = 1e-9, .validate = &error}); }) ==
+              not_finite +
+                  "sample 2 of them, from 0, has an error too large to be squared, as one far beyond the training "
+                  "samples" +
+                  weights);
+        const Samples overflow = Samples(error).add({huge}, {1.0});
+        CHECK(refusal(Fault::bad_data, [&] { net.train(s, {.epochs = 2, .lr = 1e-9, .validate = &overflow}); }) ==
+              not_finite +
+                  "sample 3 of them, from 0, overflows inside the network, as one far beyond the training samples" +
+                  weights);
+        CHECK(net.weights() == before);
+        const double steep = in_float ? 1e20 : 1e160;
+        CHECK_MENTIONS(
+            refusal(Fault::bad_data,
+                    [&] { net.train(Samples(s).add({1.0}, {2.0}), {.epochs = 2, .lr = steep, .validate = &one}); }),
+            "The validation loss is no longer a finite number after epoch 1: a lower learning rate");
+    }
 }
 
 TEST_CASE("a refused call leaves the history, and epochs past what counts are refused") {

@@ -40,6 +40,9 @@ struct Table {
     // CSV: the physical line of each row, from 1. Arrays: empty; a row is then named by its number.
     std::vector<std::uint64_t> lines;
 
+    // CSV: a sentence where nobody said whether row 1 is the header, and the guess may well be wrong.
+    std::string header_doubt;
+
     // "people.csv:17" or "digits.npy, row 17": where a row (from 0) stands.
     std::string place(std::size_t row) const;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ Scale parse_scale(std::string_view text);
 Missing parse_missing(std::string_view text);
 Unknown parse_unknown(std::string_view text);
 
+class Model;
+
 struct ModelOptions {
     std::vector<std::string> target = {};    // a column; several numeric ones under mse
     std::vector<std::string> features = {};  // empty: all that are not target, weights or dropped
@@ -45,6 +48,9 @@ struct ModelOptions {
     std::string backend = {};
     int threads = 0;
     std::string adapter = {};
+
+    // Called with the trained model before it is scored: one that is saved here is not lost when scoring fails.
+    std::function<void(const Model&)> on_trained = {};
 };
 
 // How answers compare with the truth.
@@ -57,14 +63,20 @@ struct Score {
     std::optional<double> accuracy;                   // softmax
     std::vector<std::vector<std::size_t>> confusion;  // softmax: [true][predicted]; empty past so many classes
     std::optional<double> rmse, r2;  // mse, in the targets' own units, over all targets; no r2 where they are constant
+
+    // Rows of the table without an answer, as Answers::not_finite: wrong under softmax, and in no column of
+    // the confusion matrix.
+    std::vector<std::size_t> not_finite;
 };
 
-// Answers, one a row. A row with a missing value has none where the model drops such rows.
+// Answers, one a row. A row with a missing value has none where the model drops such rows, and none
+// has one for which the network gives a number that is not finite.
 struct Answers {
     std::vector<std::string> names;                   // "prediction", or the targets' names under mse
     std::vector<std::optional<std::size_t>> classes;  // softmax: index into Model::classes()
-    std::vector<double> probabilities;                // softmax: rows × classes
+    std::vector<double> probabilities;                // softmax: rows × classes, NaN where there is no answer
     std::vector<double> values;                       // mse: rows × targets, NaN where there is none
+    std::vector<std::size_t> not_finite;              // rows (from 0) whose values overflow inside the network
 };
 
 struct ColumnSummary {  // a feature, as the model takes it

@@ -270,7 +270,8 @@ public:
     std::vector<double> forward(std::span<const float> input) const;
     std::vector<double> forward(std::span<const std::uint32_t> tokens) const;
 
-    // Probabilities under softmax (computed in double from the logits), the outputs under mse.
+    // Probabilities under softmax (computed in double from the logits; all NaN where an output is not
+    // finite), the outputs under mse.
     std::vector<double> predict(std::span<const double> input) const;
     std::vector<double> predict(std::span<const float> input) const;
     std::vector<double> predict(std::span<const std::uint32_t> tokens) const;
@@ -282,7 +283,9 @@ public:
     std::vector<double> forward_all(const Samples& samples) const;
     std::vector<double> predict_all(const Samples& samples) const;
 
-    std::uint32_t classify(std::span<const double> input) const;  // ties: the lowest class
+    // Ties: the lowest class. An output that is not finite (the input overflows inside the network): no_class.
+    static constexpr std::uint32_t no_class = 0xffffffff;
+    std::uint32_t classify(std::span<const double> input) const;
     std::uint32_t classify(std::span<const float> input) const;
     std::uint32_t classify(std::span<const std::uint32_t> tokens) const;
     std::vector<std::uint32_t> classify_all(const Samples& samples) const;

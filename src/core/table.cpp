@@ -46,8 +46,8 @@ std::size_t Table::find(const std::string& name_or_number) const {
     }
     const auto number = whole_number(name_or_number);
     if (number && *number >= 1 && *number <= columns.size()) return *number - 1;
-    throw Error(Fault::bad_argument,
-                source + " has no column \"" + name_or_number + "\"; its columns are " + names_of(columns) + ".");
+    throw Error(Fault::bad_argument, source + " has no column \"" + name_or_number + "\"; its columns are " +
+                                         names_of(columns) + "." + (header_doubt.empty() ? "" : " " + header_doubt));
 }
 
 }  // namespace shunt

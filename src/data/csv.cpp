@@ -1,5 +1,7 @@
 // CSV: the header and the columns, from records.
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <unordered_map>
 
 #include "data/cells.hpp"
@@ -13,10 +15,50 @@ namespace {
 using data::Meaning;
 using data::Records;
 
-bool all_numbers(std::string_view text, const Records& records) {
-    return std::all_of(
-        records.cells.begin(), records.cells.begin() + static_cast<std::ptrdiff_t>(records.n_fields),
-        [&](const data::Cell& cell) { return data::read_cell(cell.in(text)).meaning == Meaning::number; });
+// The first record, by the meaning of its cells.
+struct FirstRow {
+    std::vector<double> numbers;
+    std::string_view number;  // the first one, as it is written
+    bool has_words = false;
+    bool has_infinite = false;
+    bool all_numbers = false;
+};
+
+FirstRow look_at_first(std::string_view text, const Records& records) {
+    FirstRow row;
+    for (std::size_t c = 0; c < records.n_fields; ++c) {
+        const std::string_view cell = records.cells[c].in(text);
+        const data::Value value = data::read_cell(cell);
+        row.has_words |= value.meaning == Meaning::word;
+        row.has_infinite |= value.meaning == Meaning::infinite;
+        if (value.meaning != Meaning::number) continue;
+        if (row.numbers.empty()) row.number = cell;
+        row.numbers.push_back(value.number);
+    }
+    row.all_numbers = row.numbers.size() == records.n_fields;
+    return row;
+}
+
+// Years, or 0, 1, 2, … as programs name columns without names.
+bool ascend_as_names(const std::vector<double>& numbers) {
+    const bool whole = std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == std::floor(x); });
+    return whole && numbers.size() >= 2 &&
+           std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal()) == numbers.end();
+}
+
+// Empty where the first row is what it was taken for beyond reasonable doubt.
+std::string doubt(const FirstRow& row, const std::string& place) {
+    const bool ascend = ascend_as_names(row.numbers);
+    if (row.all_numbers) {
+        if (!ascend) return "";
+        return place +
+               " is all numbers and so was read as data, though they ascend as names of columns could; --header reads "
+               "it "
+               "as names, --no-header says that it is data.";
+    }
+    if (row.numbers.empty() || (ascend && row.has_words && !row.has_infinite)) return "";
+    return place + " was read as the names of the columns, though " + data::shown(row.number) +
+           " is a number; --no-header reads it as data, --header says that it is names.";
 }
 
 std::vector<std::string> numbered_names(std::size_t n) {
@@ -45,9 +87,10 @@ std::vector<std::string> header_names(std::string_view text, const Records& reco
 }
 
 std::vector<bool> find_categorical(const std::vector<std::string>& names, const std::string& source,
-                                   const ReadOptions& options) {
+                                   const ReadOptions& options, const std::string& header_doubt) {
     Table table;
     table.source = source;
+    table.header_doubt = header_doubt;
     for (const std::string& name : names) table.columns.emplace_back().name = name;
     std::vector<bool> categorical(names.size(), false);
     for (const std::string& name : options.categorical) {
@@ -65,7 +108,8 @@ Table read_csv(std::string text, const std::string& source, const ReadOptions& o
     const Records records = data::cut(text, data::find_separator(text), source);
     if (records.lines.empty()) throw Error(Fault::bad_data, source + " is empty.");
 
-    const bool header = options.header.value_or(!all_numbers(text, records));
+    const FirstRow first_row = look_at_first(text, records);
+    const bool header = options.header.value_or(!first_row.all_numbers);
     if (header && records.lines.size() == 1) {
         throw Error(Fault::bad_data, source + " has a header and no rows.");
     }
@@ -74,9 +118,11 @@ Table read_csv(std::string text, const std::string& source, const ReadOptions& o
     const std::size_t first = header ? 1 : 0;
     Table table;
     table.source = source;
+    if (!options.header) table.header_doubt = doubt(first_row, source + ":" + std::to_string(records.lines[0]));
     table.lines.assign(records.lines.begin() + static_cast<std::ptrdiff_t>(first), records.lines.end());
     table.rows = table.lines.size();
-    table.columns = data::read_columns(text, records, first, names, find_categorical(names, source, options), source);
+    const std::vector<bool> categorical = find_categorical(names, source, options, table.header_doubt);
+    table.columns = data::read_columns(text, records, first, names, categorical, source);
     return table;
 }
 

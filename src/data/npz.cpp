@@ -63,11 +63,12 @@ public:
         return text;
     }
 
-    Array read(const std::string& name) const {
+    // option: that names another one
+    Array read(const std::string& name, const std::string& option) const {
         const auto at = std::find(names_.begin(), names_.end(), name);
         if (at == names_.end()) {
-            throw Error(Fault::bad_argument,
-                        source_ + " has no array " + shown(name) + "; its arrays are " + list() + ".");
+            throw Error(Fault::bad_argument, source_ + " has no array " + shown(name) + "; its arrays are " + list() +
+                                                 ", and " + option + " names one of them.");
         }
         if (std::find(at + 1, names_.end(), name) != names_.end()) {
             throw Error(Fault::bad_file, source_ + " has two arrays named " + shown(name) + ".");
@@ -141,8 +142,8 @@ std::string pick_features(const Arrays& arrays, const std::string& source, const
     }
     const bool no_target = options.target.empty() && options.labels.empty();
     throw Error(Fault::bad_argument,
-                source + " has the arrays " + arrays.list() + "; " +
-                    (no_target ? "name the target with --target" : "name the input with --features") + ".");
+                source + " has the arrays " + arrays.list() + "; name the input with --features" +
+                    (no_target ? ", and with --target the target, where it is to be read too." : "."));
 }
 
 // The input's columns are c1, c2, …, and the target could have such a name.
@@ -168,16 +169,16 @@ Table parse_npz(const std::string& bytes, const std::string& source, const ReadO
     const auto has = [&](const std::string& name) {
         return std::find(arrays.names().begin(), arrays.names().end(), name) != arrays.names().end();
     };
-    if (!options.target.empty() && !has(options.target)) arrays.read(options.target);  // throws, listing the arrays
+    if (!options.target.empty() && !has(options.target)) arrays.read(options.target, "--target");  // throws
     const std::string features_name = pick_features(arrays, source, options);
     if (features_name == options.target) {
         throw Error(Fault::bad_argument, source + ": array " + shown(options.target) + " is both input and target.");
     }
-    const Array features = arrays.read(features_name);
+    const Array features = arrays.read(features_name, "--features");
     add_columns(table, features);
     if (options.target.empty()) return table;
 
-    const Array target = arrays.read(options.target);
+    const Array target = arrays.read(options.target, "--target");
     if (target.rows() != features.rows()) {
         throw Error(Fault::bad_data, source + ": " + shown(features_name) + " has " + counted(features.rows(), "row") +
                                          ", " + shown(options.target) + " has " + std::to_string(target.rows()) + ".");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/finite.hpp"
 #include "core/text.hpp"
 #include "model/impl.hpp"
 #include "model/score.hpp"
@@ -47,6 +48,10 @@ Answers Model::predict(const Table& table) const {
     if (softmax) answers.classes.resize(table.rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto row = std::span(outputs).subspan(i * n_out, n_out);
+        if (!all_finite(row)) {
+            answers.not_finite.push_back(rows[i]);
+            continue;
+        }
         std::copy(row.begin(), row.end(), values.begin() + static_cast<std::ptrdiff_t>(rows[i] * n_out));
         if (softmax) {
             answers.classes[rows[i]] = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
@@ -66,7 +71,7 @@ Score Model::evaluate(const Table& table) const {
     Samples samples;
     encode_features(features, table, columns, rows, samples);
     encode_targets(target, table, answers, rows, samples);
-    return score(impl_->network, target, samples);
+    return score(impl_->network, target, samples, rows);
 }
 
 std::vector<std::string> Model::categorical() const {

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/finite.hpp"
+
 namespace shunt {
 
 namespace {
 
-void score_classes(const Network& network, const Target& target, const Samples& samples, Score& result) {
+void score_classes(const Network& network, const Target& target, const Samples& samples, const Rows& rows,
+                   Score& result) {
     const auto n_classes = target.classes.size();
     const auto answers = network.classify_all(samples);
     if (n_classes <= Score::most_confusion_classes) {
@@ -16,6 +19,10 @@ void score_classes(const Network& network, const Target& target, const Samples& 
     }
     std::size_t right = 0;
     for (std::size_t i = 0; i < samples.n; ++i) {
+        if (answers[i] == Network::no_class) {
+            result.not_finite.push_back(rows[i]);
+            continue;
+        }
         right += answers[i] == samples.classes[i] ? 1 : 0;
         if (!result.confusion.empty()) ++result.confusion[samples.classes[i]][answers[i]];
     }
@@ -44,9 +51,14 @@ std::vector<double> own_units(const Target& target, std::vector<double> values) 
     return values;
 }
 
-void score_numbers(const Network& network, const Target& target, const Samples& samples, Score& result) {
+void score_numbers(const Network& network, const Target& target, const Samples& samples, const Rows& rows,
+                   Score& result) {
     const auto answers = own_units(target, network.predict_all(samples));
     const auto truth = own_units(target, samples.targets);
+    for (std::size_t i = 0; i < samples.n; ++i) {
+        if (!all_finite(std::span(answers).subspan(i * target.n_out(), target.n_out())))
+            result.not_finite.push_back(rows[i]);
+    }
     const double error = squares_about(truth, answers);
     result.rmse = std::sqrt(error / static_cast<double>(truth.size()));
     const double spread = squares_about(truth, means(truth, target.n_out()));
@@ -55,14 +67,14 @@ void score_numbers(const Network& network, const Target& target, const Samples& 
 
 }  // namespace
 
-Score score(const Network& network, const Target& target, const Samples& samples) {
+Score score(const Network& network, const Target& target, const Samples& samples, const Rows& rows) {
     Score result;
     result.samples = samples.n;
     result.loss = network.loss(samples) / static_cast<double>(samples.n);
     if (target.loss == LossKind::softmax) {
-        score_classes(network, target, samples, result);
+        score_classes(network, target, samples, rows, result);
     } else {
-        score_numbers(network, target, samples, result);
+        score_numbers(network, target, samples, rows, result);
     }
     return result;
 }

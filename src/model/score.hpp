@@ -5,8 +5,8 @@
 
 namespace shunt {
 
-// Samples with their answers, encoded; at least one.
-Score score(const Network& network, const Target& target, const Samples& samples);
+// Samples with their answers, encoded from these rows; at least one.
+Score score(const Network& network, const Target& target, const Samples& samples, const Rows& rows);
 
 // What one gets without a model, fitted to `training` and measured on `scored`: the accuracy of the
 // most frequent class, or the rmse of the means in the targets' own units.

@@ -7,6 +7,7 @@
 #include "model/hold_out.hpp"
 #include "model/impl.hpp"
 #include "model/score.hpp"
+#include "net/overflow.hpp"
 
 namespace shunt {
 
@@ -150,6 +151,7 @@ struct Prepared {
     Features features;
     Target target;
     Samples training, held;
+    Rows training_rows, held_rows;  // of the table, and of the one to validate on if there is one
     std::size_t dropped = 0;
 };
 
@@ -200,6 +202,8 @@ Prepared prepare(const Table& table, const ModelOptions& options, std::vector<st
         result.training.weights = read_weights(table, *roles.weights, split.training);
     }
     if (!split.held.empty()) result.held = encode_rows(result.features, target, table, roles, split.held);
+    result.training_rows = std::move(split.training);
+    result.held_rows = std::move(split.held);
     return result;
 }
 
@@ -210,10 +214,20 @@ std::size_t prepare_validation(const Table& table, Prepared& prepared) {
     roles.features = find_features(prepared.features, table);
     roles.targets = find_targets(prepared.target, table);
     check_present(table, roles.targets);
-    const auto rows = usable_rows(table, roles.features, prepared.features.missing);
+    auto rows = usable_rows(table, roles.features, prepared.features.missing);
     if (rows.empty()) throw Error(Fault::bad_data, table.source + " has no row to validate on.");
     prepared.held = encode_rows(prepared.features, prepared.target, table, roles, rows);
-    return table.rows - rows.size();
+    prepared.held_rows = std::move(rows);
+    return table.rows - prepared.held.n;
+}
+
+// held: the table of the rows that are held out.
+TrainResult train_network(Network& network, const Prepared& prepared, const TrainOptions& options, const Table& held) {
+    try {
+        return network.train(prepared.training, options);
+    } catch (const ValidationOverflow& overflow) {
+        throw overflow.named(held.place(prepared.held_rows[overflow.sample()]));
+    }
 }
 
 // A text that is not UTF-8 cannot be written to a file, which is better known before the training.
@@ -227,6 +241,9 @@ void check_texts(const Prepared& prepared) {
 Trained Model::train(const Table& table, const ModelOptions& options, TrainOptions train, const Table* validate) {
     check_options(options, table, validate);
     std::vector<std::string> warnings;
+    for (const auto* read : {&table, validate}) {
+        if (read != nullptr && !read->header_doubt.empty()) warnings.push_back(read->header_doubt);
+    }
     auto prepared = prepare(table, options, warnings);
     check_texts(prepared);
     if (validate != nullptr) prepared.dropped += prepare_validation(*validate, prepared);
@@ -237,19 +254,21 @@ Trained Model::train(const Table& table, const ModelOptions& options, TrainOptio
     check_outputs(network, prepared.target);
     const bool has_held = prepared.held.n > 0;
     train.validate = has_held ? &prepared.held : nullptr;
-    auto result = network.train(prepared.training, train);
+    auto result = train_network(network, prepared, train, validate != nullptr ? *validate : table);
 
     const auto mark = mark_of(prepared.training);
-    prepared.training.weights.clear();  // they say how much a sample teaches; in a score each counts once
-    const auto training = score(network, prepared.target, prepared.training);
-    std::optional<Score> validation;
-    if (has_held) validation = score(network, prepared.target, prepared.held);
-    const double base = baseline(prepared.target, prepared.training, has_held ? prepared.held : prepared.training);
-
     const auto weights = options.sample_weights.empty() ? "" : table.column(options.sample_weights).name;
     Model model(std::make_unique<Impl>(
         Impl{std::move(network), std::move(prepared.features), std::move(prepared.target),
              describe_training(train, options.hold_out, weights), result.history, result.stopped, mark}));
+    if (options.on_trained) options.on_trained(model);
+
+    const auto& target = model.impl_->target;
+    prepared.training.weights.clear();  // they say how much a sample teaches; in a score each counts once
+    const auto training = score(model.network(), target, prepared.training, prepared.training_rows);
+    std::optional<Score> validation;
+    if (has_held) validation = score(model.network(), target, prepared.held, prepared.held_rows);
+    const double base = baseline(target, prepared.training, has_held ? prepared.held : prepared.training);
     return {std::move(model), std::move(result), training, validation, base, prepared.dropped, std::move(warnings)};
 }
 

@@ -5,7 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
+#include "core/finite.hpp"
 #include "core/text.hpp"
 #include "net/feed.hpp"
 #include "net/impl.hpp"
@@ -44,6 +46,10 @@ std::string chosen_backend(const std::string& named) {
 void to_probabilities(std::span<double> outputs, std::size_t n_out) {
     for (; !outputs.empty(); outputs = outputs.subspan(n_out)) {
         const auto row = outputs.first(n_out);
+        if (!all_finite(row)) {
+            std::ranges::fill(row, std::numeric_limits<double>::quiet_NaN());
+            continue;
+        }
         const double top = *std::ranges::max_element(row);
         double sum = 0;
         for (double& v : row) sum += v = std::exp(v - top);
@@ -159,7 +165,8 @@ std::vector<std::uint32_t> Network::classify_all(const Samples& samples) const {
     std::vector<std::uint32_t> classes;
     for (std::span<const double> rest(outputs); !rest.empty(); rest = rest.subspan(impl_->n_out)) {
         const auto row = rest.first(impl_->n_out);
-        classes.push_back(static_cast<std::uint32_t>(std::ranges::max_element(row) - row.begin()));
+        const auto top = static_cast<std::uint32_t>(std::ranges::max_element(row) - row.begin());
+        classes.push_back(all_finite(row) ? top : no_class);
     }
     return classes;
 }

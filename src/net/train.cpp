@@ -8,8 +8,10 @@
 #include <limits>
 #include <numeric>
 
+#include "core/finite.hpp"
 #include "net/auto.hpp"
 #include "net/impl.hpp"
+#include "net/overflow.hpp"
 #include "net/samples.hpp"
 #include "net/stepper.hpp"
 
@@ -180,15 +182,29 @@ private:
         return sum / static_cast<double>(std::min(static_cast<std::size_t>(steps) * batch_, samples_.n));
     }
 
-    // `what`: "The loss is no longer a finite number at epoch 3".
-    [[noreturn]] void diverged(const std::string& what) {
+    // Puts back the weights from before the run went wrong, and says whose they are.
+    std::string put_back() {
         const bool has_best = best_epoch_ > 0 && best_epoch_ < epoch_;
         backend().copy(has_best ? on_->best : on_->before, net_.values);
         net_.keep();
         kept_ = true;
-        throw Error(Fault::bad_data,
-                    what + ": a lower learning rate or scaled inputs help. The network has the weights of " +
-                        (has_best ? "its best epoch." : "before that epoch."));
+        return has_best ? "its best epoch" : "before that epoch";
+    }
+
+    // `what`: "The loss is no longer a finite number at epoch 3".
+    [[noreturn]] void diverged(const std::string& what) {
+        throw Error(
+            Fault::bad_data,
+            what + ": a lower learning rate or scaled inputs help. The network has the weights of " + put_back() + ".");
+    }
+
+    [[noreturn]] void validation_failed() {
+        Feed training(backend(), samples_, chunk_size, {.whole = false});
+        if (std::isfinite(net_.summed_loss(training, samples_.n))) {
+            const std::optional<Overflow> overflow = find_overflow(net_, *o_.validate);
+            if (overflow) throw ValidationOverflow(epoch_, *overflow, put_back());
+        }
+        diverged("The validation loss is no longer a finite number after epoch " + std::to_string(epoch_));
     }
 
     std::optional<double> validate() {
@@ -200,8 +216,7 @@ private:
     bool ends_after_epoch() {
         if (epoch_ > static_cast<std::int64_t>(net_.history.size())) {
             const std::optional<double> held = validate();
-            if (held && !std::isfinite(*held))
-                diverged("The validation loss is no longer a finite number after epoch " + std::to_string(epoch_));
+            if (held && !std::isfinite(*held)) validation_failed();
             net_.history.push_back({epoch_, mean_, held});
             failures_ = 0;
         }
@@ -241,7 +256,7 @@ private:
     // Losses are taken before a step's update: nobody has looked at the last one.
     void check_weights(const Weights& weights) {
         for (const std::vector<double>& values : weights) {
-            if (std::ranges::all_of(values, [](double x) { return std::isfinite(x); })) continue;
+            if (all_finite(values)) continue;
             epoch_ = (step_ - 1) / steps_ + 1;  // the loop, where it ends by itself, is one further
             diverged("The weights are no longer finite numbers after epoch " + std::to_string(epoch_));
         }

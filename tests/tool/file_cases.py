@@ -206,6 +206,41 @@ class Interrupted(ToolTest):
         self.assertEqual((self.folder / "m").read_bytes(), b"precious")
         self.assertEqual(sorted(os.listdir(self.folder)), ["big.csv", "flowers.csv", "m", "xor.csv"])
 
+    def test_ctrl_c_without_output_tells_of_the_history(self):
+        tool = self.start("--history", "h.csv")
+        tool.send_signal(signal.SIGINT)
+        run = self.finish(tool)
+        self.assertEqual(run.status, 130)
+        self.assertRegex(run.err.splitlines()[-1],
+                         r"\Ashunt: interrupted after \d+ epochs; the history is in h.csv, and no model was written\.\Z")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["flowers.csv", "h.csv", "xor.csv"])
+
+    def start_slow_scores(self, *options):
+        """Trains on four rows, and is scored on so many that what comes when the results are written comes meanwhile."""
+        self.file("many.csv", "a,b,y\n" + "0,1,1\n1,1,0\n" * 6000)
+        words = [support.TOOL, "train", "xor.csv", "--target", "y", "--epochs", "1", "--hidden", "400,400",
+                 "--validate", "many.csv", *options]
+        tool = subprocess.Popen(words, cwd=self.folder, env=self.environment(), text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+        self.addCleanup(tool.kill)
+        return tool
+
+    def wait_for(self, tool, name):
+        while not (self.folder / name).exists():
+            self.assertIsNone(tool.poll())
+            time.sleep(0.01)
+
+    def test_ctrl_c_while_the_model_is_scored_ends_at_once_and_keeps_it(self):
+        tool = self.start_slow_scores("-o", "m", "--history", "h.csv")
+        self.wait_for(tool, "h.csv")
+        tool.send_signal(signal.SIGINT)
+        run = self.finish(tool)
+        self.assertEqual((run.status, run.out), (130, ""))
+        self.assertEqual(run.err.splitlines()[-1],
+                         "shunt: interrupted while the trained model was scored; the model is in m, the history in h.csv.")
+        self.assertIn("1 epoch", self.works("info", "m").out)
+        self.assertEqual(len((self.folder / "h.csv").read_text().splitlines()), 2)
+
     def test_ctrl_c_with_patience_keeps_the_best_weights(self):
         tool = self.start("--patience", "900000", "--json")
         time.sleep(0.2)

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import struct
+import zipfile
 
 from support import GOLDEN, ToolTest, XOR
 
@@ -297,6 +298,82 @@ class Evaluate(ToolTest):
             self.assertIn(words, out)
 
 
+class NotFinite(ToolTest):
+    """Rows that overflow inside a network in float32 have no answer, and one warning says which is the first."""
+
+    def extreme(self):
+        self.file("d.csv", "b,a,y\n0,0,0\n3e38,3e38,0\n\n1,0,1\n3e38,-3e38,1\n")
+        self.works("train", "xor.csv", "--target", "y", "--loss", "softmax", "--hidden", "8,8,8", "--scale", "none", "--epochs",
+                   "150", "--lr", "0.02", "--backend", "cpu", "-o", "m", "--quiet")
+        return "m", "d.csv", "--backend", "cpu"
+
+    def test_predict(self):
+        run = self.works("predict", *self.extreme(), "--keep", "a", "--probabilities")
+        lines = run.out.splitlines()
+        self.assertEqual((lines[2], lines[4]), ("3e38,,,", "-3e38,,,"))
+        self.assertRegex(lines[3], r"\A0,1,[\d.e-]+,[\d.e-]+\Z")
+        self.assertRegex(run.err, r"\Awarning: 2 rows have no answer, the first is d\.csv:3: [^\n]*not finite[^\n]*\n\Z")
+
+    def test_evaluate(self):
+        run = self.works("evaluate", *self.extreme(), "--json")
+        self.assertEqual((run.json["accuracy"], run.json["confusion"]), (0.5, [[1, 0], [0, 1]]))
+        self.assertRegex(run.err, r"\Awarning: 2 rows [^\n]*d\.csv:3: [^\n]* count as wrong\.\n\Z")
+
+    def test_one_row_of_numbers(self):
+        self.file("steep.csv", "a,y\n0,0\n1,5000\n")
+        self.works("train", "steep.csv", "--target", "y", "--hidden", "8", "--scale", "none", "--epochs", "300", "--lr", "0.2",
+                   "--backend", "cpu", "-o", "m", "--quiet")
+        run = self.works("predict", "m", "-", "--backend", "cpu", stdin="a\n0\n3e38\n")
+        self.assertEqual(run.out.splitlines()[2], "")
+        self.assertRegex(run.err, r"\Awarning: stdin:3 has no answer: [^\n]*\n\Z")
+
+
+class Arrays(ToolTest):
+    """An .npz of several arrays: train, predict, evaluate and info are told their names by the same options."""
+
+    def setUp(self):
+        super().setUp()
+        x, y = npy([0, 0, 0, 1, 1, 0, 1, 1], (4, 2)), npy([0, 1, 1, 0], (4,), "<i8")
+        self.npz("three.npz", x=x, y=y, w=y)
+        self.npz("other.npz", data=x, truth=y, wide=x)
+        self.npz("two.npz", x=x, y=y)
+        self.works("train", "three.npz", "--target", "y", "--features", "x", *GOLDEN, "-o", "m", "--quiet")
+
+    def npz(self, name, **arrays):
+        with zipfile.ZipFile(self.folder / name, "w") as archive:
+            for array, content in arrays.items():
+                archive.writestr(array + ".npy", content)
+
+    def test_predict(self):
+        for options in (("two.npz",), ("three.npz", "--features", "x"), ("other.npz", "--features", "data")):
+            self.assertEqual(self.works("predict", "m", *options).out, "prediction\n0\n1\n1\n0\n")
+        kept = self.works("predict", "m", "other.npz", "--features", "data", "--target", "truth", "--keep", "truth")
+        self.assertEqual(kept.out, "truth,prediction\n0,0\n1,1\n1,1\n0,0\n")
+        self.refused_data("predict", "m", "three.npz", says=("x, y, w", "name the input with --features"))
+        self.refused_data("predict", "m", "three.npz", "--features", "q", says=('"q"', "x, y, w", "--features names"))
+
+    def test_evaluate(self):
+        for options in (("two.npz",), ("three.npz", "--features", "x"),
+                        ("other.npz", "--features", "data", "--target", "truth")):
+            self.assertEqual(self.works("evaluate", "m", *options, "--json").json["accuracy"], 1)
+        self.refused_data("evaluate", "m", "three.npz", says=("x, y, w", "name the input with --features"))
+        self.refused_data("evaluate", "m", "other.npz", "--features", "data",
+                          says=('"y"', "data, truth, wide", "--target names"))
+        self.refused_data("evaluate", "m", "other.npz", "--features", "data", "--target", "wide", says="several columns")
+        self.refused_usage("evaluate", "m", "two.npz", "--target", "y", "--labels", "y.npy", says="--labels")
+
+    def test_info(self):
+        self.refused_data("info", "three.npz", says=("x, y, w", "--features", "--target"))
+        self.assertIn("2 columns", self.works("info", "three.npz", "--features", "x").out)
+        self.assertIn("3 columns", self.works("info", "three.npz", "--features", "x", "--target", "w").out)
+
+    def test_names_of_arrays_are_for_npz(self):
+        model = self.model()
+        for command in (("predict", model, "xor.csv"), ("evaluate", model, "xor.csv"), ("info", "xor.csv")):
+            for option in ("--features", "--target"):
+                self.refused_data(*command, option, "y", says=("xor.csv", ".npz"))
+
+
 class Info(ToolTest):
     def test_a_model(self):
         out = self.works("info", self.model()).out
@@ -325,6 +402,14 @@ class Info(ToolTest):
         self.file("d.csv", "a,b\n1,1\n2,x\n3,4\n")
         self.assertIn("--categorical", self.works("info", "d.csv").out)
         self.assertIn("text", self.works("info", "d.csv", "--categorical", "b").out)
+
+    def test_a_first_row_in_doubt_is_warned_of_by_every_command(self):
+        self.file("d.csv", "0,1,2\n0,1,1\n1,0,1\n1,1,0\n")
+        train = ("train", "d.csv", "--target", "c3", "--epochs", "1", "-o", "m")
+        self.works(*train)
+        for command in (train, ("info", "d.csv"), ("predict", "m", "d.csv"), ("evaluate", "m", "d.csv")):
+            self.assertRegex(self.works(*command).err, r"(?m)^warning: d\.csv:1 is all numbers .*--header.*--no-header")
+            self.assertNotIn("warning", self.works(*command, "--no-header").err)
 
     def test_many_columns_stay_readable(self):
         self.file("x.npy", npy([0.0] * 800, (1, 800)))
