@@ -154,8 +154,7 @@ std::string in_words(const Asked& c, const Measured& m) {
     if (m.origin.shortened)
         out +=
             "The card took ten times as long as the CPU for its first product. The rest of it was not measured: its\n"
-            "other work is put as dear as that product, its transfers as this machine's memory, and the CPU's\n"
-            "convolutions as its products.\n";
+            "other work is taken to lose as much, and its transfers to be as fast as this machine's memory.\n";
     out += "\n" + costs_in_words(m.costs) + "\n";
     if (!m.origin.file.empty()) out += "Kept in " + m.origin.file + ", where offload finds them.\n";
     if (!c.output.empty()) out += "Written to " + c.output + ", for load_costs() and Options::costs.\n";

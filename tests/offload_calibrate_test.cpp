@@ -47,6 +47,19 @@ TEST_CASE("calibrate: figures of the CPU as its own card are usable, and of one 
     CHECK(c.costs.gpu_gemm > c.costs.cpu_gemm / 1000);
 }
 
+TEST_CASE("calibrate: a card that loses tenfold is offered nothing, of what was not measured either") {
+    const auto cpu = make_backend("cpu"), card = make_backend("plain");
+    const Calibration c = calibrate(
+        *cpu, [&](const std::function<void(Backend&)>& work) { work(*card); }, 0.05);
+    check_usable(c.costs);
+    CHECK(c.hopeless);
+    CHECK_FALSE(gemm_on_gpu(c.costs, {4096, 4096, 4096}, true));
+    CHECK_FALSE(conv_on_gpu(c.costs, {1, 64, 512, 512, 64, 3, 3, 1, 512, 512}, true));
+    CHECK_FALSE(conv_on_gpu(c.costs, {1, 64, 512, 512, 64, 3, 3, 64, 512, 512}, true));
+    CHECK_FALSE(act_on_gpu(c.costs, std::size_t{1} << 26, Activation::gelu));
+    CHECK_FALSE(act_on_gpu(c.costs, std::size_t{1} << 26, Activation::relu));
+}
+
 TEST_CASE("calibrate: a card is measured once, and again where that is asked for") {
     if (!have_card()) return;
     const auto place = std::filesystem::absolute("cache of costs");

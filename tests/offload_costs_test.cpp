@@ -164,6 +164,7 @@ TEST_CASE("costs: a file of them comes back as it was, and what is wrong with on
     CHECK_MENTIONS(with("5e-05", "\"5\""), "latency");
     CHECK_MENTIONS(with("{", "{\"extra\": 1,"), "extra");
     CHECK_MENTIONS(refusal(Fault::bad_file, [] { load_costs("no such.json"); }), "no such.json");
+    CHECK_MENTIONS(refusal(Fault::bad_file, [] { load_costs("."); }), "irectory");
     CHECK_MENTIONS(refusal(Fault::bad_file, [] { load_costs(written("[]")); }), "costs.json");
     std::remove("costs.json");
 }

@@ -4,9 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "card.hpp"
@@ -117,6 +121,27 @@ TEST_CASE("offload: shapes that do not fit are refused with their sizes, by the 
                        ops::conv2d({six, {1, 2, 3}}, {four, {4, 1, 1, 1}}, {}, {.groups = 3});
                    }),
                    "3 groups");
+}
+
+TEST_CASE("offload: values that are said to be at a null pointer are refused, by the card and by ops") {
+    Failures none("cpu");
+    GpuBackend card(test_card(), by(card_always));
+    const std::vector<float> a = some(6, 1);
+    const std::span<float> nowhere(static_cast<float*>(nullptr), 6);
+    const auto told = [&](const std::function<void()>& call) { return refusal(Fault::bad_argument, call); };
+    CHECK_MENTIONS(told([&] { card.matmul({nowhere, {2, 3}}, {a, {3, 2}}); }), "a is a null pointer with 6 values");
+    CHECK_MENTIONS(told([&] { ops::matmul({a, {2, 3}}, {nowhere, {3, 2}}); }), "b is a null pointer");
+    CHECK_MENTIONS(told([&] { ops::conv2d({a, {1, 2, 3}}, {a, {6, 1, 1, 1}}, nowhere); }), "bias is a null pointer");
+    CHECK_MENTIONS(told([&] { card.activate(nowhere, Activation::relu); }), "null pointer");
+    CHECK_MENTIONS(told([&] { ops::activate(nowhere, Activation::relu); }), "null pointer");
+}
+
+TEST_CASE("offload: impossible costs are refused") {
+    Costs wrong = card_always;
+    wrong.up = -1;
+    CHECK_MENTIONS(refusal(Fault::bad_argument, [&] { GpuBackend(SharedWorker(), by(wrong)); }), "up is -1");
+    wrong.up = std::nan("");
+    CHECK_MENTIONS(refusal(Fault::bad_argument, [&] { GpuBackend(SharedWorker(), by(wrong)); }), "up is nan");
 }
 
 TEST_CASE("offload: nothing to compute is no work for a card") {
@@ -255,6 +280,33 @@ TEST_CASE("offload: the report is given when the backend goes, where that is ask
     options.at_end = [&](const std::string& text) { report = text; };
     { const GpuBackend card(test_card(), options); }
     CHECK_MENTIONS(report, "0 operators on the card");
+}
+
+TEST_CASE("offload: a report that its receiver throws at harms nobody") {
+    Failures none("cpu");
+    Options options = by(card_always);
+    bool asked = false;
+    options.at_end = [&](const std::string&) {
+        asked = true;
+        throw std::runtime_error("no");
+    };
+    { GpuBackend card(test_card(), options); }
+    CHECK(asked);
+}
+
+TEST_CASE("offload: a report has a line for each operator and shape, however often it came") {
+    Failures none("cpu");
+    GpuBackend card(test_card(), by(card_never));
+    const ScopedAccelerator use(card);
+    std::vector<float> a = some(6, 1);
+    for (int i = 0; i < 20; i++) {
+        ops::matmul({a, {2, 3}}, {a, {3, 2}});
+        ops::activate(a, Activation::relu);
+    }
+    const std::string report = card.report();
+    CHECK(std::ranges::count(report, '\n') == 4);
+    CHECK_MENTIONS(report, "The last 40 decisions:");
+    CHECK_MENTIONS(report, "on the CPU, 20 times, took ");
 }
 
 TEST_CASE("offload: accelerators are installed for a thread or the process, and the one before comes back") {

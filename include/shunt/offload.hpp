@@ -118,17 +118,17 @@ struct Options {
     Policy policy = Policy::silent;
     std::function<void(const std::string&)> warn = {};  // called by the threads that fail, several at once
     Verify verify = Verify::off;
-    std::optional<Costs> costs = {};                      // instead of measured ones
+    std::optional<Costs> costs = {};                      // instead of measured ones; bad_argument for impossible ones
     bool measure = false;                                 // anew, also where costs were stored before
     bool live = true;                                     // costs are corrected by what calls took
     std::chrono::milliseconds least_wait{10000};          // the shortest deadline of a call: compiling takes time
-    std::function<void(const std::string&)> at_end = {};  // is given the report when the backend goes
+    std::function<void(const std::string&)> at_end = {};  // gets the report when the backend goes
 };
 
 // How a backend came by its costs.
 struct CostsOrigin {
     bool measured = false;      // by this backend; else they were given, or are those kept by an earlier one
-    bool shortened = false;     // the card lost its first product tenfold: the rest is put as dear as that, unmeasured
+    bool shortened = false;     // the card lost its first product tenfold: the rest is taken to lose as much
     std::string file = {};      // where measured ones are kept for the next one; empty: nowhere
     std::string not_kept = {};  // why
 };

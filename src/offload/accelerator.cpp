@@ -110,6 +110,7 @@ Array conv2d(const View& x, const View& w, std::span<const float> bias, const of
 }
 
 void activate(std::span<float> values, const ActivationOptions& activation) {
+    offload::expect_there(values, "activate", "values");
     offload::Accelerator* const card = offload::current_accelerator();
     if (card && card->activate(values, activation)) return;
     on_cpu(card, [&] {

@@ -20,10 +20,8 @@ public:
     Calibration operator()() {
         warm_up();
         products();
-        if (!result_.hopeless) {
-            transfers();
-            convolutions();
-        }
+        if (!result_.hopeless) transfers();
+        convolutions();
         activations();
         c_.spread = std::max(0.05, spread_);
         return result_;
@@ -124,8 +122,7 @@ private:
             c_.gpu_gemm = std::max(once - c_.latency - c_.gpu_fixed, 1e-12) / (f(size) * f(size) * f(size));
             result_.hopeless = c_.gpu_gemm > 10 * c_.cpu_gemm;
         }
-        if (result_.hopeless) {  // the rest as dear as that, and the bus as this machine's memory
-            c_.gpu_direct = c_.gpu_col = c_.gpu_act = c_.gpu_gemm;
+        if (result_.hopeless) {  // the bus as this machine's memory
             c_.up = c_.down = std::max(c_.cpu_byte, 1e-12);
             return;
         }
@@ -167,11 +164,18 @@ private:
         on_card_([&](Backend&) { t = {}; });
     }
 
+    // What a hopeless card was not measured for is taken to lose as much as its product did.
+    double slowdown() const { return c_.gpu_gemm / c_.cpu_gemm; }
+
     void convolutions() {
         const auto both = [&](Shape x, Shape w, const Conv2dOptions& o, double& cpu, double& gpu) {
             const Tensor cx = filled(cpu_, x), cw = filled(cpu_, w);
             cpu_.conv2d(cx, cw, o);
             cpu = std::max(median([&] { cpu_.conv2d(cx, cw, o); }) - c_.cpu_fixed, 0.0);
+            if (result_.hopeless) {
+                gpu = cpu * slowdown();
+                return;
+            }
             Operands g = on_gpu(x, w);
             gpu = std::max(in_a_row([&](Backend& b) { return b.conv2d(g.a, g.b, o); }) - c_.gpu_fixed, 0.0);
             forget(g);
@@ -196,15 +200,15 @@ private:
         };
         c_.cpu_act = cpu(Activation::gelu);
         c_.cpu_act_cheap = cpu(Activation::relu);
-        if (!result_.hopeless) {
-            Operands g = on_gpu({n}, {1});
-            c_.gpu_act =
-                std::max(in_a_row([&](Backend& b) { return b.activate(Activation::gelu, g.a); }) - c_.gpu_fixed, 0.0) /
-                f(n);
-            forget(g);
-        } else {
-            c_.cpu_conv = c_.cpu_gemm;
+        if (result_.hopeless) {
+            c_.gpu_act = c_.cpu_act * slowdown();
+            return;
         }
+        Operands g = on_gpu({n}, {1});
+        c_.gpu_act =
+            std::max(in_a_row([&](Backend& b) { return b.activate(Activation::gelu, g.a); }) - c_.gpu_fixed, 0.0) /
+            f(n);
+        forget(g);
     }
 
     Backend& cpu_;

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "core/json.hpp"
+#include "core/safetensors.hpp"
 #include "core/text.hpp"
 #include "shunt/file.hpp"
 
@@ -79,10 +78,7 @@ std::string to_string(const Costs& costs) {
 }
 
 Costs load_costs(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(Fault::bad_file, path + " cannot be read.");
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    const nlohmann::json json = parse_json(text, path);
+    const nlohmann::json json = parse_json(read_file(path), path);
     const JsonValue all(json, path);
     if (!json.is_object()) all.refuse("is not an object");
     Costs costs;
@@ -102,6 +98,15 @@ std::string costs_json(const Costs& costs) {
     nlohmann::ordered_json json;
     for (const CostField& field : cost_fields()) json[std::string(field.name)] = costs.*field.value;
     return to_json(json, 1) + "\n";
+}
+
+void check_costs(const Costs& costs) {
+    for (const CostField& field : cost_fields()) {
+        const double value = costs.*field.value;
+        if (std::isfinite(value) && value >= 0) continue;
+        throw Error(Fault::bad_argument, "The costs' " + std::string(field.name) + " is " + to_text(value) +
+                                             ", and not a number of at least 0.");
+    }
 }
 
 void save_costs(const Costs& costs, const std::string& path) {

@@ -14,6 +14,9 @@ struct CostField {
     std::string_view name;
     double Costs::*value;
 };
+// bad_argument for what is negative or not finite.
+void check_costs(const Costs& costs);
+
 const std::vector<CostField>& cost_fields();
 
 enum class Kind : std::uint8_t { matmul, conv2d, depthwise, activate };

@@ -63,6 +63,7 @@ SharedWorker SharedWorker::open(const CardOptions& options) {
 
 struct GpuBackend::Impl {
     Impl(const SharedWorker& w, const Options& o) : card(w.impl_), options(o), reason(w.reason()) {
+        if (options.costs) check_costs(*options.costs);
         if (!card) {
             if (w.broken()) failed(reason);
             return;
@@ -359,7 +360,11 @@ GpuBackend::GpuBackend(const SharedWorker& worker, const Options& options)
     : impl_(std::make_unique<Impl>(worker, options)) {}
 
 GpuBackend::~GpuBackend() {
-    if (impl_->options.at_end) impl_->options.at_end(report());
+    if (!impl_->options.at_end) return;
+    try {
+        impl_->options.at_end(report());
+    } catch (...) {  // nobody is left to be told, and a destructor that throws ends the program
+    }
 }
 
 std::optional<Array> GpuBackend::matmul(const View& a, const View& b, bool b_is_weight) {
@@ -389,6 +394,7 @@ std::optional<Array> GpuBackend::conv2d(const View& x, const View& w, std::span<
 }
 
 bool GpuBackend::activate(std::span<float> values, const ActivationOptions& activation) {
+    expect_there(values, "activate", "values");
     Decision d = decision_of(values.size(), activation.kind);
     d.predicted = predict_act(impl_->costs, activation.kind, values.size());
     const std::span<const float> x = values;

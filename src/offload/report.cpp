@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string_view>
 
@@ -51,7 +52,26 @@ std::string shape_of(const Decision& d) {
     return "";
 }
 
-std::string line_of(const Decision& d) {
+// Decisions alike: of one operator and shape, for one side and reason.
+struct Alike {
+    Decision newest;
+    std::size_t n = 0;
+    double least = std::numeric_limits<double>::infinity(), most = 0;  // seconds, where they are known
+
+    void add(const Decision& d) {
+        newest = d;
+        n++;
+        if (d.measured <= 0) return;
+        least = std::min(least, d.measured), most = std::max(most, d.measured);
+    }
+    bool takes(const Decision& d) const {
+        return d.kind == newest.kind && d.side == newest.side && d.why == newest.why && d.sizes == newest.sizes &&
+               d.activation == newest.activation;
+    }
+};
+
+std::string line_of(const Alike& all) {
+    const Decision& d = all.newest;
     const Prediction& p = d.predicted;
     std::string text = std::string(kinds[static_cast<std::size_t>(d.kind)]) + " " + shape_of(d) + ": ";
     if (d.why != Why::empty && d.why != Why::no_card) {
@@ -69,8 +89,10 @@ std::string line_of(const Decision& d) {
     }
     text += "on the " + std::string(name_of(d.side));
     if (d.why != Why::faster) text += ": " + std::string(sentences[static_cast<std::size_t>(d.why)]);
-    if (d.measured > 0) text += ", took " + time_in_words(d.measured);
-    return text;
+    if (all.n > 1) text += ", " + std::to_string(all.n) + " times";
+    if (all.most == 0) return text;
+    text += ", took " + time_in_words(all.least);
+    return text + (all.most > all.least ? " to " + time_in_words(all.most) : "");
 }
 
 }  // namespace
@@ -115,14 +137,12 @@ std::string Report::text(const std::string& card) const {
         }
     }
     if (!decisions.empty()) text += "The last " + counted(decisions.size(), "decision") + ":\n";
-    // Equal ones in a row are one line.
-    for (std::size_t i = 0; i < decisions.size();) {
-        const std::string line = line_of(decisions[i]);
-        std::size_t n = 1;
-        while (i + n < decisions.size() && line_of(decisions[i + n]) == line) n++;
-        text += "  " + line + (n > 1 ? " (" + std::to_string(n) + " times)" : "") + "\n";
-        i += n;
+    std::vector<Alike> lines;  // a model's operators come again and again: a line for each, with the newest prediction
+    for (const Decision& d : decisions) {
+        const auto found = std::ranges::find_if(lines, [&](const Alike& line) { return line.takes(d); });
+        (found == lines.end() ? lines.emplace_back() : *found).add(d);
     }
+    for (const Alike& line : lines) text += "  " + line_of(line) + "\n";
     return text;
 }
 

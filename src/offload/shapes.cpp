@@ -15,7 +15,17 @@ namespace {
     throw Error(Fault::bad_argument, std::string(op) + ": " + sentence);
 }
 
+}  // namespace
+
+void expect_there(std::span<const float> values, const char* op, const char* name) {
+    if (values.data() != nullptr || values.empty()) return;
+    refuse(op, std::string(name) + " is a null pointer with " + std::to_string(values.size()) + " values.");
+}
+
+namespace {
+
 void expect_whole(const View& view, const char* op, const char* name) {
+    expect_there(view.values, op, name);
     if (view.values.size() == view.shape.size()) return;
     refuse(op, std::string(name) + " has " + std::to_string(view.values.size()) + " values for the shape " +
                    view.shape.str() + ".");
@@ -57,6 +67,7 @@ ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, co
     if (flat) call.stride[0] = call.dilation[0] = 1, call.pad[0] = 0;
     const std::size_t filters = call.w[0];
     check_groups(c, w.shape, "w", o.groups);
+    expect_there(bias, op, "the bias");
     if (!bias.empty() && bias.size() != filters) {
         refuse(op,
                "the bias has " + std::to_string(bias.size()) + " values for " + std::to_string(filters) + " filters.");

@@ -8,6 +8,9 @@
 
 namespace shunt::offload {
 
+// bad_argument for values that are said to be at a null pointer.
+void expect_there(std::span<const float> values, const char* op, const char* name);
+
 struct ProductCall {
     std::size_t m = 0, n = 0, k = 0;
 };
