@@ -43,22 +43,30 @@ ProductCall product_call(const View& a, const View& b) {
     return {a.shape[0], b.shape[1], a.shape[1]};
 }
 
-ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, const ConvOptions& o) {
+ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, const ConvOptions& options) {
     const char* op = "conv2d";
     expect_whole(x, op, "x");
     expect_whole(w, op, "w");
-    const bool flat = w.shape.rank() == 3;  // one dimension
+    expect_there(bias, op, "the bias");
+    const ConvCall call = conv_call(x.shape, w.shape, options);
+    const std::size_t filters = call.w[0];
+    if (bias.empty() || bias.size() == filters) return call;
+    refuse(op, "the bias has " + std::to_string(bias.size()) + " values for " + std::to_string(filters) + " filters.");
+}
+
+ConvCall conv_call(const Shape& x, const Shape& w, const ConvOptions& o) {
+    const char* op = "conv2d";
+    const bool flat = w.rank() == 3;  // one dimension
     const std::size_t picture = flat ? 2 : 3;
-    if ((w.shape.rank() != 3 && w.shape.rank() != 4) || (x.shape.rank() != picture && x.shape.rank() != picture + 1)) {
-        refuse(op, "x " + x.shape.str() + " and w " + w.shape.str() +
+    if ((w.rank() != 3 && w.rank() != 4) || (x.rank() != picture && x.rank() != picture + 1)) {
+        refuse(op, "x " + x.str() + " and w " + w.str() +
                        " must be [c, h, w] or [n, c, h, w] and [o, c/groups, kh, kw], or in one dimension [c, l] or "
                        "[n, c, l] and [o, c/groups, kl].");
     }
-    const bool batch = x.shape.rank() > picture;
-    const std::size_t at = batch ? 1 : 0, c = x.shape[at], h = flat ? 1 : x.shape[at + 1],
-                      width = x.shape[x.shape.rank() - 1];
-    ConvCall call{.x = {batch ? x.shape[0] : 1, c, h, width},
-                  .w = {w.shape[0], w.shape[1], flat ? 1 : w.shape[2], w.shape[w.shape.rank() - 1]},
+    const bool batch = x.rank() > picture;
+    const std::size_t at = batch ? 1 : 0, c = x[at], h = flat ? 1 : x[at + 1], width = x[x.rank() - 1];
+    ConvCall call{.x = {batch ? x[0] : 1, c, h, width},
+                  .w = {w[0], w[1], flat ? 1 : w[2], w[w.rank() - 1]},
                   .stride = o.stride,
                   .pad = o.pad,
                   .dilation = o.dilation,
@@ -66,12 +74,7 @@ ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, co
                   .activation = o.activation};
     if (flat) call.stride[0] = call.dilation[0] = 1, call.pad[0] = 0;
     const std::size_t filters = call.w[0];
-    check_groups(c, w.shape, "w", o.groups);
-    expect_there(bias, op, "the bias");
-    if (!bias.empty() && bias.size() != filters) {
-        refuse(op,
-               "the bias has " + std::to_string(bias.size()) + " values for " + std::to_string(filters) + " filters.");
-    }
+    check_groups(c, w, "w", o.groups);
     constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
     if (h > most || width > most) refuse(op, "sizes must stay below 2^32.");
     const std::size_t oh = conv_out(h, call.w[2], call.stride[0], call.pad[0], call.dilation[0]),

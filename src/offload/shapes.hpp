@@ -38,5 +38,6 @@ struct ConvCall {
 };
 
 ConvCall conv_call(const View& x, const View& w, std::span<const float> bias, const ConvOptions& options);
+ConvCall conv_call(const Shape& x, const Shape& w, const ConvOptions& options);  // of any values
 
 }  // namespace shunt::offload
