@@ -1,7 +1,7 @@
 // Shows what `auto` costs: whole runs, from making the network to its trained weights, on cpu, on gpu
 // and on auto, which starts without anything measured before. A run is long enough to take the better
-// side --seconds (5). That side is run for a quarter of it before and after auto, the other one for a
-// tenth, and their times are told for the whole.
+// side --seconds (5). That side is run for an eighth of it before and after auto, the other one for a
+// thirtieth, and their times are told for the whole.
 //
 //     auto [--seconds 60] [--only 784-128-10]
 //
@@ -95,16 +95,16 @@ bool show(const Case& c, double seconds) {
     constexpr std::int64_t endless = std::int64_t{1} << 40;
     std::map<std::string, Run> sides;
     for (const char* name : {"cpu", "gpu"}) {
-        if (shunt::try_backend(name).backend) sides[name] = run(c, samples, name, endless, seconds / 10);
+        if (shunt::try_backend(name).backend) sides[name] = run(c, samples, name, endless, seconds / 30);
     }
     const auto& [better, rough] = *std::ranges::min_element(
         sides, [](const auto& a, const auto& b) { return a.second.epoch() < b.second.epoch(); });
     const auto epochs = std::max<std::int64_t>(2, std::llround(std::ceil(1.05 * seconds / rough.epoch())));
     const double never = 1e9;
-    const std::int64_t quarter = std::max<std::int64_t>(2, epochs / 4);
-    const Run before = run(c, samples, better, quarter, never);
+    const std::int64_t eighth = std::max<std::int64_t>(2, epochs / 8);
+    const Run before = run(c, samples, better, eighth, never);
     const Run settled = run(c, samples, "auto", epochs, never);
-    const Run after = run(c, samples, better, quarter, never);
+    const Run after = run(c, samples, better, eighth, never);
 
     std::map<std::string, double> times;
     for (const auto& [name, side] : sides) times[name] = side.of(epochs);

@@ -26,7 +26,7 @@ namespace {
 struct Declined {
     const void* by = nullptr;
     std::uint64_t number = 0;
-    Correction::Class shape;
+    Correction::Key shape;
     double predicted = 0;
 };
 thread_local Declined declined;
@@ -145,7 +145,7 @@ struct GpuBackend::Impl {
         bool send_weight = false;
     };
 
-    void decide_side(Verdict& v, Correction::Class shape, const KernelShape& kernel, const View* weight) {
+    void decide_side(Verdict& v, Correction::Key shape, const KernelShape& kernel, const View* weight) {
         Decision& d = v.decision;
         Prediction& p = d.predicted;
         v.predicted_cpu = p.cpu, v.predicted_gpu = p.gpu();
@@ -191,21 +191,21 @@ struct GpuBackend::Impl {
         return w.choice != WeightChoice::cpu;
     }
 
-    void correct(Prediction& p, Correction::Class shape) {
+    void correct(Prediction& p, Correction::Key shape) {
         const std::lock_guard lock(correction_mutex);
         p.cpu *= correction.factor(shape, Side::cpu);
         const double factor = correction.factor(shape, Side::gpu);
         for (double* term : {&p.latency, &p.upload, &p.weight, &p.kernel, &p.download}) *term *= factor;
     }
 
-    Side choose(Correction::Class shape, double cpu, double gpu) {
+    Side choose(Correction::Key shape, double cpu, double gpu) {
         const std::lock_guard lock(correction_mutex);
         const Side side = correction.choose(shape, costs, cpu, gpu);
         correction.took(shape, side);
         return side;
     }
 
-    void measured(Correction::Class shape, Side side, double predicted, double seconds) {
+    void measured(Correction::Key shape, Side side, double predicted, double seconds) {
         if (!options.live) return;
         const std::lock_guard lock(correction_mutex);
         correction.measured(shape, side, predicted, seconds);
@@ -215,7 +215,7 @@ struct GpuBackend::Impl {
 
     // Empty: declined or failed. `make_work(key, send)` is the work, `check(values)` what is wrong with its result.
     template <typename MakeWork, typename Check>
-    std::optional<std::vector<float>> offer(const Decision& asked, Correction::Class shape, const KernelShape& kernel,
+    std::optional<std::vector<float>> offer(const Decision& asked, Correction::Key shape, const KernelShape& kernel,
                                             const View* weight, const MakeWork& make_work, const Check& check) {
         if (forked()) return decline_after_fork();
         Verdict v{.decision = asked};
@@ -247,7 +247,7 @@ struct GpuBackend::Impl {
         return values;
     }
 
-    std::nullopt_t decline(const Verdict& v, Correction::Class shape) {
+    std::nullopt_t decline(const Verdict& v, Correction::Key shape) {
         if (options.policy == Policy::strict && v.decision.why != Why::empty) {
             report.add(v.decision);
             refuse(v.decision.why);
